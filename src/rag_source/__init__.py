@@ -1,0 +1,1 @@
+"""Answers over a folder of documents, every claim checked against the words it rests on."""

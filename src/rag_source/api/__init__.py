@@ -1,0 +1,1 @@
+"""The HTTP API: routes, authentication, the wire form of answers and errors."""

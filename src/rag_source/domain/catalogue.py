@@ -1,0 +1,44 @@
+"""What the installation knows about each file of the corpus, whatever became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from rag_source.domain.documents import ParseWarning, SourceFile
+
+__all__ = ["DocumentRecord", "DocumentStatus"]
+
+DocumentStatus: TypeAlias = Literal["indexing", "ready", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRecord:
+    """A file and its state. `ready` has at least one chunk; `failed` has a `code` and `message`.
+
+    `doc_id` is given at first sight and survives updates and renames. `indexed_at` is an ISO 8601
+    time in UTC. `loader_version` is 0 for a file that was never parsed.
+    """
+
+    doc_id: str
+    source: SourceFile
+    status: DocumentStatus
+    code: str = ""
+    message: str = ""
+    warnings: tuple[ParseWarning, ...] = ()
+    format: str = ""
+    loader: str = ""
+    loader_version: int = 0
+    title: str = ""
+    language: str = "und"
+    pages: int = 0
+    blocks: int = 0
+    tables: int = 0
+    chunks: int = 0
+    indexed_at: str = ""
+
+    def __post_init__(self) -> None:
+        if self.status == "ready" and self.chunks < 1:
+            raise ValueError(f"{self.source.path!r} cannot be ready with no chunk")
+        if self.status == "failed" and not (self.code and self.message):
+            raise ValueError(f"{self.source.path!r} failed without saying why")

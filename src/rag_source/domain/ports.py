@@ -1,0 +1,225 @@
+"""The seams between components: what one asks of another, owned by the caller.
+
+`wiring.py` passes the real objects; `tests/fakes.py` has a fake for each, and one contract suite
+in `tests/contracts/` runs on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from rag_source.domain.catalogue import DocumentRecord
+from rag_source.domain.chunks import EmbeddedChunk, EmbeddingModel, SparseVector, Vector
+from rag_source.domain.documents import Page, ParsedDocument
+from rag_source.domain.evidence import (
+    NO_FILTER,
+    Candidate,
+    SearchFilter,
+    SearchMode,
+    SearchResult,
+)
+
+__all__ = [
+    "Catalogue",
+    "ChatMessage",
+    "ChunkQuery",
+    "ChunkStore",
+    "DocumentLoader",
+    "Embedder",
+    "Endpoint",
+    "Reranker",
+    "Retriever",
+    "ServerAddress",
+    "SparseEncoder",
+    "TextGenerator",
+    "TokenCounter",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAddress:
+    """Where a model server answers: a URL without a trailing slash, and its key (may be empty)."""
+
+    base_url: str
+    api_key: str = field(default="", repr=False)
+
+
+class Endpoint(Protocol):
+    """A model server that may have to be started first."""
+
+    async def address(self) -> ServerAddress:
+        """Its address once it is ready to answer; starts it if that is this endpoint's job.
+
+        Raises:
+            BackendUnavailableError: It could not be brought up.
+            ModelMissingError: Its model file is not in the cache.
+        """
+
+
+class DocumentLoader(Protocol):
+    """Reads one format. One module each under `ingest/loaders/`, found by its suffixes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> int:
+        """Raised whenever the same bytes would parse differently."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Lower-case suffixes with the dot, such as `.pdf`."""
+
+    def load(self, path: Path) -> ParsedDocument:
+        """Parse the file; pure computation, no network.
+
+        Raises:
+            SourceError: The file cannot be used, with the reason's code.
+        """
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one model."""
+
+    @property
+    def model(self) -> EmbeddingModel: ...
+
+    async def embed_query(self, text: str) -> Vector:
+        """The vector of a question; goes before any waiting passages.
+
+        Raises:
+            BackendError: Unreachable, or the vector is not finite or not of the dimension.
+        """
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector for each text, in order. Raises as `embed_query`."""
+
+    async def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens the model would read for each passage, prefix and specials included."""
+
+
+class SparseEncoder(Protocol):
+    """Turns text into BM25 term weights; the engine multiplies by IDF at query time."""
+
+    def encode_document(self, text: str, *, language: str) -> SparseVector: ...
+
+    def encode_query(self, text: str, *, language: str) -> SparseVector: ...
+
+
+class TokenCounter(Protocol):
+    """Counts tokens in the answer model's vocabulary, offline."""
+
+    def count(self, text: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkQuery:
+    """One search of the engine.
+
+    `dense` and `sparse` are those that `mode` needs. `depth` is how many candidates each of the
+    two contributes before fusion, `limit` how many come out. With `signals` each candidate
+    carries its cosine, best sentence cosine and BM25 score, whichever list it came from.
+    """
+
+    mode: SearchMode
+    limit: int
+    depth: int
+    dense: Vector = ()
+    sparse: SparseVector = field(default_factory=SparseVector)
+    filter: SearchFilter = field(default_factory=SearchFilter)
+    signals: bool = False
+
+
+class ChunkStore(Protocol):
+    """Vectors and chunks in the engine. One collection, one embedding model."""
+
+    async def replace(self, doc_id: str, chunks: Sequence[EmbeddedChunk]) -> None:
+        """Make `chunks` the only ones of the document, in one step for every searcher."""
+
+    async def remove(self, doc_ids: Sequence[str]) -> None:
+        """Forget these documents; unknown ids are ignored."""
+
+    async def rename(self, doc_id: str, path: str) -> None:
+        """Change the path of a document's chunks, vectors untouched; unknown ids are ignored."""
+
+    async def search(self, query: ChunkQuery) -> list[Candidate]:
+        """Best first, at most `query.limit`; the filter holds for every candidate."""
+
+    async def term_idf(self, indices: Sequence[int]) -> dict[int, float]:
+        """The engine's IDF of each sparse index; an index no chunk has gets the highest IDF."""
+
+    async def count(self) -> int:
+        """How many chunks are stored."""
+
+    async def doc_ids(self) -> set[str]:
+        """The documents that have at least one chunk."""
+
+
+class Reranker(Protocol):
+    """Scores candidates against the question on a calibrated scale."""
+
+    @property
+    def threshold(self) -> float:
+        """The score (0..1) from which a candidate may support an answer."""
+
+    async def score(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
+        """The probability (0..1) that each candidate answers the question, in the same order."""
+
+
+class Retriever(Protocol):
+    """Finds evidence for a question."""
+
+    async def search(
+        self,
+        question: str,
+        *,
+        mode: SearchMode,
+        limit: int,
+        filter: SearchFilter = NO_FILTER,
+    ) -> SearchResult: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage:
+    """A message for the answer model; `role` is `system`, `user` or `assistant`."""
+
+    role: str
+    content: str
+
+
+class TextGenerator(Protocol):
+    """The answer model."""
+
+    async def context_tokens(self) -> int:
+        """The real context of one slot, prompt and answer together."""
+
+    def stream(self, messages: Sequence[ChatMessage], *, limit_tokens: int) -> AsyncIterator[str]:
+        """Text as it is generated. Closing the iterator ends the generation on the server.
+
+        Raises:
+            BackendOverflowError: The prompt does not fit the context.
+            BackendError: Unreachable, or failed in mid-stream.
+        """
+
+
+class Catalogue(Protocol):
+    """The table of documents and their parses. Synchronous: a local file, a few milliseconds."""
+
+    def documents(self) -> list[DocumentRecord]:
+        """Every known file, ordered by path."""
+
+    def document(self, doc_id: str) -> DocumentRecord | None: ...
+
+    def save(self, record: DocumentRecord, parsed: ParsedDocument | None = None) -> None:
+        """Insert or replace a record, and the parse if given, in one transaction."""
+
+    def remove(self, doc_ids: Sequence[str]) -> None: ...
+
+    def parsed(self, doc_id: str) -> ParsedDocument | None:
+        """The stored parse, without the words of its pages."""
+
+    def pages(self, doc_id: str, numbers: Sequence[int]) -> list[Page]:
+        """Those pages with their words, ordered by number."""

@@ -1,0 +1,1 @@
+"""Deterministic measurement: datasets, metrics, the quote checks."""

@@ -1,0 +1,1 @@
+"""From evidence to a checked answer: prompt, stream, support, quotes, verdicts."""

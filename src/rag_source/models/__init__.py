@@ -1,0 +1,1 @@
+"""Model files: pins, download, verification, token ranks. Never runs a model."""

@@ -1,0 +1,1 @@
+"""From a question to ranked evidence: BM25 terms, search, reranking, threshold."""

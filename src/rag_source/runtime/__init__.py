@@ -1,0 +1,1 @@
+"""Model servers as supervised child processes, and the programs those children run."""

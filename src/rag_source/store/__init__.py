@@ -1,0 +1,1 @@
+"""Where things are kept: the vector engine, the catalogue, the state directory's lock."""

@@ -1,0 +1,137 @@
+"""The state directory: what lies where, its corpus, the token, the service's address.
+
+```
+state/
+  lock            held by the one process that has the state open (store/lock.py)
+  corpus.json     the folder of documents this state was made from
+  api-token       the generated bearer token, readable by its owner only
+  service.json    where a running `rag-source up` answers
+  catalogue.db    documents and parses (store/catalogue.py)
+  vectors/        the engine's collection (store/edge.py)
+```
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_source.domain.errors import ConfigurationError
+
+__all__ = ["StateDirectory"]
+
+_TOKEN_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class StateDirectory:
+    """Paths and small files of one state directory."""
+
+    path: Path
+
+    @property
+    def catalogue(self) -> Path:
+        return self.path / "catalogue.db"
+
+    @property
+    def vectors(self) -> Path:
+        return self.path / "vectors"
+
+    def prepare(self) -> None:
+        """Create the directory, private to its owner.
+
+        Raises:
+            ConfigurationError: It cannot be created or written.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise ConfigurationError(
+                f"the state directory {str(self.path)!r} cannot be created: {error.strerror}",
+                hint="set RAG_SOURCE_STATE_DIR to a folder that you may write",
+                code="state_unwritable",
+            ) from error
+        if not os.access(self.path, os.W_OK | os.X_OK):
+            raise ConfigurationError(
+                f"the state directory {str(self.path)!r} is read-only",
+                hint="set RAG_SOURCE_STATE_DIR to a folder that you may write",
+                code="state_unwritable",
+            )
+
+    def bind_corpus(self, root: Path) -> None:
+        """Remember which folder this state belongs to; a folder that moved takes its state along.
+
+        Raises:
+            ConfigurationError: The state was made from another folder that is still there:
+                indexing this one would silently drop that one's documents.
+        """
+        known = self.corpus()
+        if known == root:
+            return
+        if known is not None and known.is_dir() and not _same_folder(known, root):
+            raise ConfigurationError(
+                f"the state {str(self.path)!r} belongs to the folder {str(known)!r}",
+                hint=f"give {str(root)!r} a state of its own with RAG_SOURCE_STATE_DIR",
+                code="state_of_another_corpus",
+            )
+        _write_private(self.path / "corpus.json", json.dumps({"root": str(root)}))
+
+    def corpus(self) -> Path | None:
+        """The folder this state was made from, if any was indexed."""
+        value = _read_json(self.path / "corpus.json").get("root")
+        return Path(value) if isinstance(value, str) else None
+
+    def token(self) -> str:
+        """The generated token, empty if there is none yet."""
+        try:
+            return (self.path / "api-token").read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def make_token(self) -> str:
+        """The generated token, made at first use."""
+        token = self.token()
+        if not token:
+            token = secrets.token_urlsafe(_TOKEN_BYTES)
+            _write_private(self.path / "api-token", token + "\n")
+        return token
+
+    def announce_service(self, url: str) -> None:
+        """Tell other commands where the service that holds this state answers."""
+        _write_private(self.path / "service.json", json.dumps({"url": url, "pid": os.getpid()}))
+
+    def withdraw_service(self) -> None:
+        """Take the announcement back."""
+        (self.path / "service.json").unlink(missing_ok=True)
+
+    def service(self) -> str:
+        """The announced URL, empty if none. It may be stale after a crash: the lock decides."""
+        url = _read_json(self.path / "service.json").get("url")
+        return url if isinstance(url, str) else ""
+
+
+def _same_folder(a: Path, b: Path) -> bool:
+    try:
+        return a.samefile(b)
+    except OSError:
+        return False
+
+
+def _read_json(path: Path) -> dict[str, object]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a file in one step, readable by its owner only."""
+    temporary = path.with_name(path.name + ".new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    temporary.replace(path)

@@ -1,0 +1,133 @@
+"""A service that answers from memory, and values to answer with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from rag_source.domain.answers import (
+    Answer,
+    AnswerDone,
+    AnswerEvent,
+    Box,
+    Citation,
+    CitationChecked,
+    SearchDone,
+    TokenDelta,
+)
+from rag_source.domain.catalogue import DocumentRecord
+from rag_source.domain.chunks import Chunk, Segment, TextRange
+from rag_source.domain.documents import SourceFile
+from rag_source.domain.evidence import NO_FILTER, Evidence, SearchFilter, SearchMode, SearchResult
+from rag_source.domain.health import Health
+from rag_source.domain.reports import IngestReport
+
+TOKEN = "3q8Zr1vLx0pWk7Yt5sNd"
+
+
+def make_chunk(text: str = "Total : 3 240 unités", path: str = "bl.pdf") -> Chunk:
+    return Chunk(
+        chunk_id="c1",
+        doc_id="d1",
+        path=path,
+        ordinal=0,
+        text=text,
+        segments=(Segment(start=0, end=len(text), document_start=0),),
+        sentences=(TextRange(start=0, end=len(text)),),
+        block_id="b1",
+        section=("Bon", "Total"),
+        page=1,
+    )
+
+
+def make_search(query: str = "total ?") -> SearchResult:
+    evidence = Evidence(chunk=make_chunk(), rank=1, score=0.91, kept=True)
+    return SearchResult(
+        query=query,
+        mode="hybrid+rerank",
+        threshold=0.5,
+        evidence=(evidence,),
+        timings_ms={"total": 4.0},
+    )
+
+
+def make_answer(question: str = "total ?") -> Answer:
+    citation = Citation(
+        marker=1,
+        status="verified",
+        score=100.0,
+        quote="Total : 3 240 unités",
+        path="bl.pdf",
+        page=1,
+        block="b1",
+        start=0,
+        end=20,
+        boxes=(Box(page=1, x0=0.1, y0=0.2, x1=0.3, y1=0.25),),
+        chunk_id="c1",
+    )
+    return Answer(
+        question=question,
+        text="Le total est de 3 240 unités [1].",
+        refused=False,
+        reason="",
+        language="fr",
+        citations=(citation,),
+        uncited_figures=(),
+        badge="1 source vérifiée sur 1",
+        timings_ms={"total": 10.0},
+    )
+
+
+class FakeService:
+    """Answers everything at once; `hold` makes an answer wait after its first word."""
+
+    def __init__(self, *, error: Exception | None = None, hold: bool = False) -> None:
+        self.error = error
+        self.hold = hold
+        self.cancelled = asyncio.Event()
+        self.filters: list[SearchFilter] = []
+
+    async def search(
+        self, query: str, *, mode: SearchMode, limit: int, filter: SearchFilter = NO_FILTER
+    ) -> SearchResult:
+        self.filters.append(filter)
+        if self.error:
+            raise self.error
+        return make_search(query)
+
+    async def ask(
+        self, question: str, *, mode: SearchMode, filter: SearchFilter = NO_FILTER
+    ) -> AsyncIterator[AnswerEvent]:
+        try:
+            yield SearchDone(search=make_search(question))
+            if self.error:
+                raise self.error
+            yield TokenDelta(text="Le total")
+            if self.hold:
+                await asyncio.sleep(60)
+            answer = make_answer(question)
+            for citation in answer.citations:
+                yield CitationChecked(citation=citation)
+            yield AnswerDone(answer=answer)
+        except (asyncio.CancelledError, GeneratorExit):
+            self.cancelled.set()
+            raise
+
+    async def documents(self) -> list[DocumentRecord]:
+        source = SourceFile(path="bl.pdf", fingerprint="f" * 64, size_bytes=10, mtime_ns=1)
+        return [DocumentRecord(doc_id="d1", source=source, status="ready", chunks=1, format="pdf")]
+
+    async def ingest(self, *, force: bool = False) -> IngestReport:
+        return IngestReport(
+            added=1, updated=0, removed=0, unchanged=0, failed=(), chunks=1, seconds=0.1
+        )
+
+    async def health(self) -> Health:
+        return Health(
+            profile="embedded",
+            documents=1,
+            failed_documents=0,
+            chunks=1,
+            models={"llm": "x"},
+            problems=("models not fetched: run `rag-source models fetch embedded`",),
+        )
