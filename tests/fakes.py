@@ -12,9 +12,16 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from rag_source.domain.catalogue import DocumentRecord
-from rag_source.domain.chunks import EmbeddedChunk, EmbeddingModel, SparseVector, Vector
+from rag_source.domain.chunks import Chunk, EmbeddedChunk, EmbeddingModel, SparseVector, Vector
 from rag_source.domain.documents import Page, ParsedDocument
-from rag_source.domain.evidence import Candidate, SearchFilter
+from rag_source.domain.evidence import (
+    NO_FILTER,
+    Candidate,
+    Evidence,
+    SearchFilter,
+    SearchMode,
+    SearchResult,
+)
 from rag_source.domain.folding import fold
 from rag_source.domain.ports import ChatMessage, ChunkQuery
 
@@ -214,3 +221,43 @@ class FakeCatalogue:
         whole = self.parses.get(doc_id)
         pages = whole.pages if whole else ()
         return sorted((p for p in pages if p.number in numbers), key=lambda page: page.number)
+
+
+class FakeRetriever:
+    """Gives the same chunks for every question, best first, all of them kept unless told."""
+
+    def __init__(
+        self, *chunks: Chunk, scores: Sequence[float] = (), threshold: float | None = 0.5
+    ) -> None:
+        self.chunks = chunks
+        self.scores = list(scores) or [0.8] * len(chunks)
+        self.threshold = threshold
+        self.asked: list[tuple[str, SearchMode, SearchFilter]] = []
+
+    async def search(
+        self,
+        question: str,
+        *,
+        mode: SearchMode,
+        limit: int,
+        filter: SearchFilter = NO_FILTER,
+    ) -> SearchResult:
+        self.asked.append((question, mode, filter))
+        evidence = tuple(
+            Evidence(
+                chunk=chunk,
+                rank=rank,
+                score=score,
+                kept=self.threshold is None or score >= self.threshold,
+            )
+            for rank, (chunk, score) in enumerate(
+                zip(self.chunks, self.scores, strict=True), start=1
+            )
+        )
+        return SearchResult(
+            query=question,
+            mode=mode,
+            threshold=self.threshold,
+            evidence=evidence[:limit],
+            timings_ms={},
+        )

@@ -111,7 +111,12 @@ class LlmSettings(_Section):
 class EmbedSettings(_Section):
     """The embedding model."""
 
-    threads: int = Field(default=2, ge=1, le=256, description="Threads of the embedder.")
+    threads: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        description="Threads of the embedder for passages; 0 takes one for each core.",
+    )
 
 
 class SearchSettings(_Section):
@@ -187,10 +192,24 @@ class Settings(BaseSettings):
             return self.cache.dir.expanduser().absolute()
         return _user_dir("XDG_CACHE_HOME", ".cache")
 
-    def index_url(self) -> str:
-        """The package index that was set, here or for uv or pip; empty for the default one."""
+    def index_values(self) -> list[str]:
+        """Package indexes set here, for uv or for pip, the strongest first; some may be empty."""
         names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
-        return self.index.url or next((os.environ[n] for n in names if os.environ.get(n)), "")
+        return [self.index.url, *(os.environ.get(name, "") for name in names)]
+
+    def index_files(self) -> list[Path]:
+        """Where uv and pip keep their own configuration, the strongest first."""
+        base = os.environ.get("XDG_CONFIG_HOME", "")
+        user = Path(base) if base.startswith("/") else Path.home() / ".config"
+        named = [Path(os.environ[n]) for n in ("PIP_CONFIG_FILE",) if os.environ.get(n)]
+        return [
+            user / "uv" / "uv.toml",
+            Path("/etc/uv/uv.toml"),
+            *named,
+            user / "pip" / "pip.conf",
+            Path.home() / ".pip" / "pip.conf",
+            Path("/etc/pip.conf"),
+        ]
 
 
 def load_settings(**overrides: Any) -> Settings:

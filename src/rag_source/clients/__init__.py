@@ -1,1 +1,1 @@
-"""HTTP clients of the model servers. They speak llama.cpp's contract, whoever started the server."""
+"""HTTP clients of the model servers, all of which speak llama.cpp's contract."""

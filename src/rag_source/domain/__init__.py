@@ -1,1 +1,1 @@
-"""The words and rules of the product: values, errors, ports, text folding. Standard library only, no I/O."""
+"""The words and rules of the product: values, errors, ports, text. No I/O, no dependency."""

@@ -17,10 +17,14 @@ __all__ = [
     "FlowPlace",
     "Page",
     "PagePlace",
+    "ParagraphPlace",
     "ParseWarning",
     "ParsedDocument",
     "Place",
+    "PointerPlace",
     "RowPlace",
+    "SheetPlace",
+    "SlidePlace",
     "SourceFile",
     "TableRow",
     "WordBox",
@@ -68,7 +72,52 @@ class FlowPlace:
     kind: Literal["flow"] = "flow"
 
 
-Place: TypeAlias = PagePlace | RowPlace | FlowPlace
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParagraphPlace:
+    """A paragraph of a word processor's file; paragraphs count from 1 within their part.
+
+    `part` is `body`, `header`, `footer`, `footnote`, `endnote` or `comment`.
+    """
+
+    paragraph: int
+    part: str = "body"
+    kind: Literal["paragraph"] = "paragraph"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetPlace:
+    """A cell of a spreadsheet: the sheet's name and the cell's address, such as `C12`.
+
+    A row lies at its first cell, a table at its top left one; an empty `cell` is the whole sheet.
+    """
+
+    sheet: str
+    cell: str = ""
+    kind: Literal["sheet"] = "sheet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlidePlace:
+    """On a slide; slides count from 1, hidden ones included."""
+
+    slide: int
+    kind: Literal["slide"] = "slide"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointerPlace:
+    """A value of a JSON file, by its pointer (RFC 6901); the empty pointer is the whole file.
+
+    In a file of JSON lines the first step is the line's number, counting from 1.
+    """
+
+    pointer: str
+    kind: Literal["pointer"] = "pointer"
+
+
+Place: TypeAlias = (
+    PagePlace | RowPlace | FlowPlace | ParagraphPlace | SheetPlace | SlidePlace | PointerPlace
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +126,7 @@ class Cell:
 
     start: int
     end: int
+    place: Place = FlowPlace()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +168,7 @@ class WordBox:
     """A word of a page: its range in the document text and its box.
 
     The box is in PDF points of the *unrotated* page, origin at the crop box's top left.
+    `confidence` (0..100) is how sure OCR is of the word; 100 for a word of a text layer.
     """
 
     start: int
@@ -126,6 +177,7 @@ class WordBox:
     y0: float
     x1: float
     y1: float
+    confidence: float = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

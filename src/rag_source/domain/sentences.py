@@ -22,6 +22,8 @@ _ABBREVIATIONS = frozenset(
 )
 # Abbreviations after which a capital usually does start a sentence.
 _OFTEN_FINAL = frozenset({"etc", "inc", "ltd", "co", "corp", "max", "min", "est", "al", "jr", "sr"})
+# Words that are abbreviations only before a number: "no. 12", but "the answer is no."
+_BEFORE_NUMBER = frozenset({"no", "nos", "num"})
 _END = re.compile(r"[.!?…؟۔]+[\"'»”’)\]]*(?=\s|$)|[؛;](?=\s*\n)")
 _BREAK = re.compile(r"\n[ \t]*\n\s*|\n(?=[ \t]*(?:[-*•▪‣◦]|\d{1,3}[.)])\s)")
 _LAST_WORD = re.compile(r"([^\W\d_](?:[\w.]*[^\W_])?)\.$")
@@ -63,6 +65,8 @@ def _ends_sentence(text: str, start: int, stop: int, after: int, end: int) -> bo
     name = word.group(1).lower()
     if len(name) == 1:
         return False
+    if name in _BEFORE_NUMBER:
+        return not text[after:end].lstrip()[:1].isdigit()
     return name not in _ABBREVIATIONS or name in _OFTEN_FINAL
 
 

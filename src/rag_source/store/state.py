@@ -1,11 +1,10 @@
-"""The state directory: what lies where, its corpus, the token, the service's address.
+"""The state directory: what lies where, its corpus, the token.
 
 ```
 state/
-  lock            held by the one process that has the state open (store/lock.py)
+  lock            held by the one process that has the state open; says where it answers
   corpus.json     the folder of documents this state was made from
   api-token       the generated bearer token, readable by its owner only
-  service.json    where a running `rag-source up` answers
   catalogue.db    documents and parses (store/catalogue.py)
   vectors/        the engine's collection (store/edge.py)
 ```
@@ -98,19 +97,6 @@ class StateDirectory:
             token = secrets.token_urlsafe(_TOKEN_BYTES)
             _write_private(self.path / "api-token", token + "\n")
         return token
-
-    def announce_service(self, url: str) -> None:
-        """Tell other commands where the service that holds this state answers."""
-        _write_private(self.path / "service.json", json.dumps({"url": url, "pid": os.getpid()}))
-
-    def withdraw_service(self) -> None:
-        """Take the announcement back."""
-        (self.path / "service.json").unlink(missing_ok=True)
-
-    def service(self) -> str:
-        """The announced URL, empty if none. It may be stale after a crash: the lock decides."""
-        url = _read_json(self.path / "service.json").get("url")
-        return url if isinstance(url, str) else ""
 
 
 def _same_folder(a: Path, b: Path) -> bool:

@@ -1,0 +1,113 @@
+"""`ingest`, `inspect` and `docs`."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag_source.cli.output import EMPTY, OK, Bar, print_json, say
+from rag_source.cli.session import open_backend, settings_of
+
+if TYPE_CHECKING:
+    from rag_source.api.wire import DocumentsResponse, IngestResponse
+    from rag_source.ingest import FileInspection
+
+__all__ = ["docs", "ingest", "inspect"]
+
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def ingest(
+    context: typer.Context,
+    force: Annotated[bool, typer.Option(help="Parse and embed everything again.")] = False,
+    json: _Json = False,
+) -> None:
+    """Bring the index up to date with the folder; exit 1 if nothing in it can be searched."""
+    settings = settings_of(context)
+    settings.data_dir()
+
+    async def run() -> tuple[IngestResponse, DocumentsResponse]:
+        bar = Bar("indexing")
+        try:
+            async with open_backend(settings, "rag-source ingest") as backend:
+                report = await backend.ingest(force=force, on_progress=bar.update)
+                return report, await backend.documents()
+        finally:
+            bar.close()
+
+    report, documents = asyncio.run(run())
+    if json:
+        print_json(report.model_dump(mode="json"))
+    else:
+        say(
+            f"{report.added} added, {report.updated} updated, {report.removed} removed, "
+            f"{report.unchanged} unchanged, {len(report.failed)} failed, "
+            f"{report.chunks} chunks, {report.seconds:.1f} s"
+        )
+        for failure in report.failed:
+            say(f"  ✗ {failure.path}: {failure.message} [{failure.code}]")
+    ready = any(document.status == "ready" for document in documents.documents)
+    raise typer.Exit(OK if ready else EMPTY)
+
+
+def inspect(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(help="A file or a folder.")],
+    text: Annotated[bool, typer.Option("--text", help="Print the full document text.")] = False,
+    json: _Json = False,
+) -> None:
+    """Show what ingestion extracts, without indexing; exit 1 if no file can be used."""
+    # Lazy: the parsers are not needed for `--help`.
+    from rag_source.wiring import inspect_files
+
+    settings_of(context)
+    files = asyncio.run(inspect_files(path))
+    if json:
+        print_json({"files": [_inspection(file, with_text=text) for file in files]})
+    else:
+        for file in files:
+            state = file.status if not file.code else f"{file.status} [{file.code}]"
+            say(
+                f"{file.path}: {state}, {file.loader or 'no loader'}, {file.pages} pages, "
+                f"{file.blocks} blocks, {file.tables} tables, {file.chunks} chunks"
+            )
+            for line in ([file.message] if file.message else []) + [
+                f"{warning.message} [{warning.code}]" for warning in file.warnings
+            ]:
+                say(f"  {line}")
+            if text and file.text:
+                say(file.text)
+    raise typer.Exit(OK if any(file.status == "ready" for file in files) else EMPTY)
+
+
+def docs(context: typer.Context, json: _Json = False) -> None:
+    """List the documents and their states; exit 1 if there are none."""
+    settings = settings_of(context)
+
+    async def run() -> DocumentsResponse:
+        async with open_backend(settings, "rag-source docs") as backend:
+            return await backend.documents()
+
+    documents = asyncio.run(run()).documents
+    if json:
+        print_json({"documents": [document.model_dump(mode="json") for document in documents]})
+    else:
+        for document in sorted(documents, key=lambda d: (d.status == "ready", d.path)):
+            mark = "✓" if document.status == "ready" else "✗"
+            detail = f"{document.pages} pages, " if document.pages else ""
+            problem = f" {document.message} [{document.code}]" if document.code else ""
+            say(f"{mark} {document.path}: {detail}{document.chunks} chunks{problem}")
+            for warning in document.warnings:
+                say(f"    {warning}")
+    raise typer.Exit(OK if documents else EMPTY)
+
+
+def _inspection(file: FileInspection, *, with_text: bool) -> dict[str, object]:
+    fields = asdict(file)
+    if not with_text:
+        fields["text"] = ""
+    return fields

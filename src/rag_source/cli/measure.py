@@ -1,0 +1,146 @@
+"""`eval` and `verify`."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag_source.cli.ask import check_mode
+from rag_source.cli.output import EMPTY, OK, Bar, print_json, say
+from rag_source.cli.session import settings_of
+from rag_source.domain.errors import RequestError
+
+if TYPE_CHECKING:
+    from rag_source.eval.runner import EvalResult
+
+__all__ = ["evaluate", "verify"]
+
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def evaluate(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="A dataset: documents and questions.jsonl.")],
+    mode: Annotated[
+        str, typer.Option(help="One of dense, bm25, hybrid, hybrid+rerank.")
+    ] = "hybrid+rerank",
+    compare: Annotated[
+        str | None, typer.Option(help="A second mode, compared question by question.")
+    ] = None,
+    failures: Annotated[bool, typer.Option(help="Show each miss with its rank.")] = False,
+    titles: Annotated[bool, typer.Option(help="Situate documents by their titles too.")] = False,
+    json: _Json = False,
+) -> None:
+    """Measure retrieval and abstention on a dataset, without any judge model."""
+    # Lazy: the whole application.
+    from rag_source.eval.compare import compare as compare_results
+    from rag_source.eval.datasets import read_dataset
+    from rag_source.eval.runner import ask_questions
+    from rag_source.eval.workspace import open_index
+
+    settings = settings_of(context)
+    modes = [check_mode(mode)] + ([check_mode(compare)] if compare else [])
+    dataset = read_dataset(folder)
+
+    async def run() -> list[EvalResult]:
+        indexing, asking = Bar("indexing"), Bar("asking")
+        try:
+            async with open_index(
+                dataset, settings, titles=titles, on_progress=indexing.update
+            ) as index:
+                indexing.close()
+                return [
+                    await ask_questions(dataset, index, mode=one, progress=asking.update)
+                    for one in modes
+                ]
+        finally:
+            indexing.close()
+            asking.close()
+
+    results = asyncio.run(run())
+    if json:
+        print_json(_as_json(results, failures=failures))
+    else:
+        for result in results:
+            _print_result(result, failures=failures)
+    if compare:
+        difference = compare_results(*results)
+        if not json:
+            say(
+                f"{results[1].mode} against {results[0].mode}: MRR@10 {difference.difference:+.4f} "
+                f"(95 %: {difference.low:+.4f} to {difference.high:+.4f}), "
+                f"{len(difference.changed)} of {difference.questions} questions moved"
+            )
+
+
+def verify(
+    checks: Annotated[
+        Path, typer.Option("--checks", help="JSON lines {id, source, quote, expect}.")
+    ],
+    json: _Json = False,
+) -> None:
+    """Judge quotes against sources and count the wrong verdicts; exit 1 if there are any."""
+    # Lazy: rapidfuzz.
+    from rag_source.generation.check_file import run_checks
+
+    try:
+        with checks.open(encoding="utf-8") as lines:
+            report = run_checks(lines)
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(
+            f"the file {str(checks)!r} cannot be read: {error}",
+            hint="give a UTF-8 file of JSON lines",
+            code="unreadable_checks",
+        ) from error
+    if json:
+        print_json(asdict(report))
+    else:
+        say(
+            f"{report.right} of {report.total} right, {report.false_verified} falsely verified, "
+            f"{report.false_unverified} falsely unverified"
+        )
+        for name in report.wrong:
+            say(f"  {name}")
+    raise typer.Exit(OK if report.right == report.total else EMPTY)
+
+
+def _as_json(results: list[EvalResult], *, failures: bool) -> object:
+    values = []
+    for result in results:
+        value = result.as_json()
+        if failures:
+            value["failures"] = [
+                {
+                    "qid": one.question.qid,
+                    "question": one.question.question,
+                    "gold_rank": one.gold_rank,
+                    "score": one.score,
+                    "ranking": list(one.ranking[:6]),
+                }
+                for one in result.failures()
+            ]
+        values.append(value)
+    return values[0] if len(values) == 1 else values
+
+
+def _print_result(result: EvalResult, *, failures: bool) -> None:
+    say(f"{result.dataset} · {result.mode} · {result.seconds:.1f} s")
+    groups = {"all": result.figures()} | result.by_kind()
+    for kind, figures in groups.items():
+        shown = ", ".join(
+            f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in figures.items()
+            if value is not None
+        )
+        say(f"  {kind}: {shown}")
+    if result.failed_documents:
+        say(f"  ! {result.failed_documents} documents could not be indexed")
+    if failures:
+        for one in result.failures():
+            rank = one.gold_rank or "not found"
+            say(f"  ✗ {one.question.qid}: rank {rank}, score {one.score:.2f}")
+            say(f"      {one.question.question}")

@@ -1,0 +1,122 @@
+"""From a command's options to something that answers: the running service, or this process.
+
+`health`, `docs`, `ask` and `search` go to the service that is configured (`RAG_SOURCE_API_URL`) or
+that holds the state directory, and otherwise open the state themselves.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import typer
+
+from rag_source.domain.evidence import SearchMode
+
+if TYPE_CHECKING:
+    from rag_source.api.wire import (
+        AskResponse,
+        DocumentsResponse,
+        HealthResponse,
+        IngestResponse,
+        SearchResponse,
+    )
+    from rag_source.settings import Settings
+
+__all__ = ["Backend", "Options", "open_backend", "settings_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options that come before a command."""
+
+    data_dir: Path | None = None
+    state_dir: Path | None = None
+    verbose: bool = False
+
+
+class Backend(Protocol):
+    """What answers a command, near or far; every result is in wire form."""
+
+    async def search(
+        self, query: str, *, mode: SearchMode, limit: int, sources: list[str]
+    ) -> SearchResponse: ...
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        mode: SearchMode,
+        sources: list[str],
+        on_token: Callable[[str], None],
+    ) -> AskResponse: ...
+
+    async def documents(self) -> DocumentsResponse: ...
+
+    async def ingest(
+        self, *, force: bool, on_progress: Callable[..., None] | None = None
+    ) -> IngestResponse: ...
+
+    async def health(self) -> HealthResponse: ...
+
+
+def settings_of(context: typer.Context, **overrides: Any) -> Settings:
+    """The settings of a command, its global options applied; sets up logging."""
+    # Lazy: pydantic-settings costs more than all of `--help`.
+    from rag_source.settings import load_settings
+
+    options: Options = context.obj or Options()
+    if options.data_dir is not None:
+        overrides.setdefault("data", {"dir": options.data_dir})
+    if options.state_dir is not None:
+        overrides.setdefault("state", {"dir": options.state_dir})
+    settings = load_settings(**overrides)
+    level = "INFO" if options.verbose else settings.log.level
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    # httpx logs a URL for each request at INFO; our own lines say what matters.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    return settings
+
+
+@asynccontextmanager
+async def open_backend(settings: Settings, purpose: str) -> AsyncIterator[Backend]:
+    """The service if one runs for this state, otherwise this process on the state itself.
+
+    Raises:
+        StateInUseError: A process that is not a service holds the state.
+        BackendUnavailableError: The configured service does not answer.
+    """
+    # Lazy: httpx or the whole application, only the one that is needed.
+    from rag_source.cli.backends import LocalBackend, RemoteBackend
+
+    running = _running_service(settings)
+    if running is not None:
+        url, token = running
+        async with RemoteBackend(url, token) as backend:
+            yield backend
+        return
+    async with LocalBackend(settings, purpose) as local:
+        yield local
+
+
+def _running_service(settings: Settings) -> tuple[str, str] | None:
+    """URL and token of the service to ask, or None."""
+    # Lazy: only commands that may go remote read these.
+    from rag_source.store.lock import current_holder
+    from rag_source.store.state import StateDirectory
+
+    given = settings.api.token.get_secret_value()
+    if settings.api.url:
+        # The tunnel's far end has its own token; a state of ours need not exist.
+        local = settings.data.dir is not None or settings.state.dir is not None
+        kept = StateDirectory(settings.state_dir()).token() if local else ""
+        return settings.api.url.rstrip("/"), given or kept
+    state = StateDirectory(settings.state_dir())
+    holder = current_holder(state.path) if state.path.is_dir() else None
+    if holder is None or not holder.address:
+        return None
+    return holder.address, given or state.token()

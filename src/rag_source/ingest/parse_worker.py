@@ -1,0 +1,120 @@
+"""The program of a worker process: `python -m rag_source.ingest.parse_worker`.
+
+It reads paths from its standard input, parses one file after the other and writes what came of
+it to its standard output. Started by `workers.ParserPool`, whose end it does not outlive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import pickle
+import queue
+import signal
+import struct
+import threading
+from pathlib import Path
+from typing import BinaryIO
+
+from rag_source.ingest.loader_tools import LoaderTools
+from rag_source.ingest.ocr import OcrEngine
+from rag_source.ingest.parse_codec import FRAME, Kind, WorkerSetup, packed
+from rag_source.ingest.parsing import ParseFailure, parse_outcome
+from rag_source.ingest.registry import LoaderRegistry
+
+__all__ = ["main"]
+
+_NUMBER = struct.Struct("<d")
+
+
+def main() -> None:
+    """Parse files until the standard input ends."""
+    source = os.fdopen(os.dup(0), "rb")
+    sink = os.fdopen(os.dup(1), "wb")
+    # A library that prints must not write into our frames, and one that asks gets no answer.
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    setup = pickle.load(source)  # noqa: S301 - from the parent
+    assert isinstance(setup, WorkerSetup)
+    sender = _Sender(sink)
+    logging.getLogger("rag_source").addHandler(_Forward(sender))
+    engine = OcrEngine(setup.ocr, grant=sender.grant)
+    registry = LoaderRegistry(tools=LoaderTools(ocr=engine, limits=setup.limits))
+    paths: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(source, paths), daemon=True).start()
+    _limit_memory(setup.memory_bytes)
+    sender.send(Kind.READY)
+    while True:
+        path = Path(paths.get())
+        outcome = parse_outcome(registry.loader_for(path), path, setup.limit_bytes)
+        sender.outcome(outcome, path)
+
+
+class _Sender:
+    """Writes frames, from any thread."""
+
+    def __init__(self, sink: BinaryIO) -> None:
+        self._sink = sink
+        self._turn = threading.Lock()
+
+    def send(self, kind: bytes, body: bytes = b"") -> None:
+        with self._turn:
+            self._sink.write(FRAME.pack(kind, len(body)))
+            self._sink.write(body)
+            self._sink.flush()
+
+    def grant(self, seconds: float) -> None:
+        self.send(Kind.GRANT, _NUMBER.pack(seconds))
+
+    def outcome(self, outcome: object, path: Path) -> None:
+        if not isinstance(outcome, ParseFailure):
+            try:
+                self.send(Kind.DOCUMENT, packed(outcome))  # type: ignore[arg-type]  # the other case
+                return
+            except MemoryError:
+                outcome = ParseFailure(
+                    "too_large", f"{path.name!r} holds too much text", "Split the file."
+                )
+        fields = [outcome.code, outcome.message, outcome.hint]
+        self.send(Kind.FAILED, json.dumps(fields).encode())
+
+
+class _Forward(logging.Handler):
+    """Gives log records to the parent: a worker has no place to write them to."""
+
+    def __init__(self, sender: _Sender) -> None:
+        super().__init__()
+        self._sender = sender
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._sender.send(Kind.LOG, self.format(record).encode("utf-8", "replace"))
+
+
+def _receive(source: BinaryIO, paths: queue.SimpleQueue[str]) -> None:
+    """Queue the paths that come in; end the process, and Tesseract with it, when no more can."""
+    with contextlib.suppress(EOFError, pickle.UnpicklingError, OSError):
+        while True:
+            paths.put(pickle.load(source))  # noqa: S301 - from the parent
+    os.killpg(0, signal.SIGKILL)
+
+
+def _limit_memory(memory_bytes: int) -> None:
+    """Refuse address space beyond the present size and the limit, and never dump core.
+
+    The parent watches resident memory and acts first; this stops what grows faster than it looks.
+    Systems that cannot limit address space (macOS) rely on the parent.
+    """
+    import resource  # Not on every system.
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        limit = pages * resource.getpagesize() + memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""The two small files beside the engine's: what the collection holds, and the swap under way.
+
+`collection.json` binds a collection to one embedding model and one payload codec. `swap.json`
+exists only while a document's new version takes the old one's place, and tells the next start how
+to finish or undo it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rag_source.domain.chunks import EmbeddingModel
+from rag_source.domain.errors import ConfigurationError
+from rag_source.store.codec import CODEC_VERSION
+
+__all__ = ["Swap", "SwapJournal", "bind_collection"]
+
+_METADATA = "collection.json"
+_REMEDY = "set the former embedding model again, or move that folder away and ingest again"
+
+
+def bind_collection(folder: Path, model: EmbeddingModel) -> None:
+    """Make sure the collection in `folder` is one of `model` and this codec; a new one becomes so.
+
+    Raises:
+        ConfigurationError: It was made with another model or codec, its metadata cannot be read,
+            or the folder cannot be written.
+    """
+    path = folder / _METADATA
+    wanted = _metadata(model)
+    try:
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_atomically(path, wanted)
+            return
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"the collection {str(folder)!r} cannot be opened: {error.strerror}",
+            hint="make the state directory readable and writable, or choose another",
+        ) from error
+    except ValueError as error:
+        raise _damaged(path) from error
+    if not isinstance(found, dict):
+        raise _damaged(path)
+    for key, value in wanted.items():
+        if found.get(key) != value:
+            raise ConfigurationError(
+                f"the collection {str(folder)!r} was made with {key} {found.get(key)!r}, "
+                f"and now {key} is {value!r}",
+                hint=_REMEDY,
+                code="collection_mismatch",
+            )
+
+
+def _metadata(model: EmbeddingModel) -> dict[str, Any]:
+    return {
+        "codec": CODEC_VERSION,
+        "model": model.name,
+        "dimension": model.dimension,
+        "pooling": model.pooling,
+        "query_prefix": model.query_prefix,
+        "passage_prefix": model.passage_prefix,
+    }
+
+
+def _damaged(path: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"the collection's metadata {str(path)!r} is damaged",
+        hint="move the collection's folder away and ingest again",
+        code="index_damaged",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """`staging`: the new version is being written and must not be seen. `committing`: it is whole,
+    and every other version of the document goes."""
+
+    doc_id: str
+    generation: int
+    phase: Literal["staging", "committing"]
+
+
+class SwapJournal:
+    """The swap under way, if any. Survives a kill of the process at any moment.
+
+    Not synced to the platter for each document: after a power cut the engine's own log may be
+    behind as well, and the catalogue decides what to index again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "swap.json"
+
+    def read(self) -> Swap | None:
+        """
+        Raises:
+            ConfigurationError: The file is not one of ours.
+        """
+        try:
+            return Swap(**json.loads(self._path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError) as error:
+            raise _damaged(self._path) from error
+
+    def write(self, swap: Swap) -> None:
+        _write_atomically(self._path, asdict(swap))
+
+    def clear(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+
+def _write_atomically(path: Path, content: dict[str, Any]) -> None:
+    unfinished = path.with_name(path.name + ".new")
+    unfinished.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
+    os.replace(unfinished, path)
