@@ -41,10 +41,10 @@ VARIANTS = ("whole", "small", "joined")
 class Options:
     """What a run varies: the engine's fusion, the reranker's constant for other languages."""
 
-    rrf_k: int = 10
-    dense_weight: float = 0.55
-    sparse_weight: float = 0.45
-    foreign_coverage: float = 0.9
+    rrf_k: int = 5
+    dense_weight: float = 1.2
+    sparse_weight: float = 1.0
+    foreign_coverage: float = 1.0
 
 
 @dataclass

@@ -89,9 +89,10 @@ def _bag(text: str) -> list[float]:
 class FakeChunkStore:
     """A dict of chunks, searched one by one with the engine's formulas."""
 
-    def __init__(self, *, rrf_k: int = 61) -> None:
+    def __init__(self, *, rrf_k: int = 5, dense_weight: float = 1.2) -> None:
         self.documents: dict[str, list[EmbeddedChunk]] = {}
         self._rrf_k = rrf_k
+        self._dense_weight = dense_weight
 
     async def replace(self, doc_id: str, chunks: Sequence[EmbeddedChunk]) -> None:
         if any(chunk.chunk.doc_id != doc_id for chunk in chunks):
@@ -123,9 +124,10 @@ class FakeChunkStore:
             scores = bm25
         else:
             scores = {}
-            for ranking in (dense, bm25):
+            for ranking, weight in ((dense, self._dense_weight), (bm25, 1.0)):
                 for position, chunk_id in enumerate(list(ranking)[: query.depth]):
-                    scores[chunk_id] = scores.get(chunk_id, 0.0) + 1 / (position + self._rrf_k)
+                    share = 1 / ((position + 1) / weight + self._rrf_k - 1)
+                    scores[chunk_id] = scores.get(chunk_id, 0.0) + share
         by_id = {one.chunk.chunk_id: one for one in allowed}
         found = []
         for chunk_id in list(_ranked(scores))[: query.limit]:

@@ -90,8 +90,9 @@ def make_chunk(
     )
 
 
-def make_shelf(*texts: str) -> Shelf:
+def make_shelf(*texts: str, question: str = "") -> Shelf:
     """Passages 1, 2 … of these texts."""
     return shelve(
-        [Passage(marker=i, chunk=make_chunk(text)) for i, text in enumerate(texts, start=1)]
+        [Passage(marker=i, chunk=make_chunk(text)) for i, text in enumerate(texts, start=1)],
+        question=question,
     )

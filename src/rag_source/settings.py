@@ -25,6 +25,7 @@ __all__ = [
     "IndexSettings",
     "LlmSettings",
     "LogSettings",
+    "OcrSettings",
     "SearchSettings",
     "Settings",
     "StateSettings",
@@ -119,6 +120,20 @@ class EmbedSettings(_Section):
     )
 
 
+class OcrSettings(_Section):
+    """Reading scanned pages with Tesseract."""
+
+    mode: Literal["auto", "off", "force"] = Field(
+        default="auto",
+        description="`auto` reads pages without a usable text layer, `force` all, `off` none.",
+    )
+    languages: str = Field(
+        default="eng+fra",
+        pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$",
+        description="Tesseract's language names joined by `+`, such as `eng+fra+ara`.",
+    )
+
+
 class SearchSettings(_Section):
     """Retrieval."""
 
@@ -161,6 +176,7 @@ class Settings(BaseSettings):
     api: ApiSettings = ApiSettings()
     llm: LlmSettings = LlmSettings()
     embed: EmbedSettings = EmbedSettings()
+    ocr: OcrSettings = OcrSettings()
     search: SearchSettings = SearchSettings()
     log: LogSettings = LogSettings()
 

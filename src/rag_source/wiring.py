@@ -35,7 +35,9 @@ from rag_source.domain.ports import (
 )
 from rag_source.domain.reports import IngestReport
 from rag_source.generation.answerer import Answerer
-from rag_source.ingest import FileInspection, Indexer, ParserProcess, Progress, inspect
+from rag_source.ingest import FileInspection, Indexer, Parser, Progress, inspect
+from rag_source.ingest.ocr import OcrPolicy
+from rag_source.ingest.workers import ParserPool
 from rag_source.models.index import configured_index
 from rag_source.models.library import ModelLibrary
 from rag_source.models.lockfile import load_lock
@@ -197,7 +199,7 @@ async def open_application(settings: Settings, *, purpose: str) -> AsyncIterator
         servers = await stack.enter_async_context(open_models(settings, library))
         catalogue = stack.enter_context(closing(SqliteCatalogue(state.catalogue)))
         store = stack.enter_context(EdgeChunkStore(state.vectors, servers.embedder.model))
-        parser = await stack.enter_async_context(ParserProcess())
+        parser = await stack.enter_async_context(open_parser(settings))
         sparse = Bm25Encoder()
         reranker = CalibratedReranker(
             store=store, model=load_reranker_model(), threshold=settings.search.threshold
@@ -299,9 +301,17 @@ def model_library(settings: Settings) -> ModelLibrary:
     return ModelLibrary(load_lock(), settings.cache_dir() / "models", index_url=index)
 
 
-async def inspect_files(path: Path) -> list[FileInspection]:
+@asynccontextmanager
+async def open_parser(settings: Settings) -> AsyncIterator[Parser]:
+    """Worker processes that parse files; they start with the first file."""
+    languages = tuple(settings.ocr.languages.split("+"))
+    async with ParserPool(ocr=OcrPolicy(mode=settings.ocr.mode, languages=languages)) as parser:
+        yield parser
+
+
+async def inspect_files(settings: Settings, path: Path) -> list[FileInspection]:
     """What ingestion extracts from a file or a folder; needs no models."""
-    async with ParserProcess() as parser:
+    async with open_parser(settings) as parser:
         return await inspect(path, parser=parser)
 
 

@@ -14,6 +14,7 @@ RECORD = (ROOT / "docs" / "adr" / "0002-dependencies.md").read_text(encoding="ut
 MODULE = {
     "beautifulsoup4": "bs4",
     "charset-normalizer": "charset_normalizer",
+    "markdown-it-py": "markdown_it",
     "pillow": "PIL",
     "pydantic-settings": "pydantic_settings",
     "qdrant-edge-py": "qdrant_edge",

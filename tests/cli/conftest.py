@@ -16,6 +16,7 @@ import pytest
 from fakes import FakeEmbedder, FakeGenerator, WordCounter
 from rag_source import wiring
 from rag_source.cli import main
+from rag_source.ingest import InProcessParser, LoaderRegistry, Parser
 from rag_source.models.library import ModelLibrary
 from rag_source.settings import Settings
 
@@ -83,6 +84,17 @@ def _root_logger_as_it_was() -> Iterator[None]:
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def _parses_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starting a worker costs more than all else in these tests; the workers have their own."""
+
+    @asynccontextmanager
+    async def open_here(settings: Settings) -> AsyncIterator[Parser]:
+        yield InProcessParser(LoaderRegistry())
+
+    monkeypatch.setattr(wiring, "open_parser", open_here)
 
 
 @pytest.fixture

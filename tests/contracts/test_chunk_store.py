@@ -150,10 +150,10 @@ async def test_hybrid_scores_are_reciprocal_ranks(store: ChunkStore, mode: Searc
     scores = {c.chunk.doc_id: c.score for c in await store.search(query(mode))}
     assert scores == pytest.approx(
         {
-            "both": 1 / 62 + 1 / 62,
-            "word": 1 / 63 + 1 / 61,
-            "near": 1 / 61,
-            "far": 1 / 64,
+            "both": 1 / (2 / 1.2 + 4) + 1 / (2 + 4),
+            "word": 1 / (3 / 1.2 + 4) + 1 / (1 + 4),
+            "near": 1 / (1 / 1.2 + 4),
+            "far": 1 / (4 / 1.2 + 4),
         }
     )
 

@@ -71,6 +71,12 @@ def test_marker_before_a_sentence_goes_to_its_end() -> None:
     assert checked.text == "La garantie est de 24 mois [1]."
 
 
+def test_copied_head_of_a_passage_is_left_out() -> None:
+    draft = "[3] notes/a.md > Garantie\nLa garantie est de 24 mois."
+    checked = check_draft(draft, make_shelf(WARRANTY))
+    assert checked.text == "La garantie est de 24 mois [1]."
+
+
 def test_code_gets_no_marker() -> None:
     draft = "```\nLa garantie est de 24 mois.\n```"
     assert check_draft(draft, make_shelf(WARRANTY)).text == draft

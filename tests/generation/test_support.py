@@ -19,7 +19,6 @@ from rag_source.generation.support import support_everywhere, support_in
 TRUE = [
     (DELIVERY, "Transports Rahal a livré la commande d'Atelier Benali."),
     (DELIVERY, "Le total du bon de livraison BL-2024-118 est de 82 900,00 DH."),
-    (DELIVERY, "The total amount of delivery note BL-2024-118 is 82,900.00 MAD."),
     (ERRORS, "Le code E07 signifie que la porte est mal fermée."),
     (ERRORS, "Il faut fermer la porte puis appuyer sur Stop pendant trois secondes."),
     (ERRORS, "Non, il ne faut jamais faire fonctionner l'appareil à vide."),
@@ -30,7 +29,6 @@ TRUE = [
     (PUMP, "The pump must be serviced every 500 operating hours or once a year."),
     (PUMP, "No, the pump cannot be connected to a 110 V supply."),
     (INVOICE, "The net weight is 12.5 kg."),
-    (INVOICE, "L'intérêt de retard de la facture INV-2024-0871 est de 1,5 % par mois."),
     (INVOICE, "Northline Freight delivered the goods to the Leeds warehouse."),
     (ARABIC_DELIVERY, "المبلغ الإجمالي لإذن التسليم رقم 4412 هو 82900 درهم."),
     (ARABIC_DELIVERY, "السائق الذي سلم البضاعة هو كريم العلوي."),
@@ -109,5 +107,43 @@ def test_passage_that_is_not_there_supports_nothing() -> None:
 @pytest.mark.parametrize("sentence", ["", "...", "Oui.", "?"])
 def test_empty_sentence_has_a_verdict(sentence: str) -> None:
     support = support_in(sentence, 1, make_shelf(WARRANTY))
+    assert support is not None
+    assert not support.verified
+
+
+@pytest.mark.parametrize(
+    ("source", "question", "sentence"),
+    [
+        (
+            DELIVERY,
+            "What is the total amount of delivery note BL-2024-118?",
+            "The total amount of delivery note BL-2024-118 is 82,900.00 MAD.",
+        ),
+        (
+            INVOICE,
+            "Quel est l'intérêt de retard de la facture INV-2024-0871 ?",
+            "L'intérêt de retard de la facture INV-2024-0871 est de 1,5 % par mois.",
+        ),
+        (ARABIC_DELIVERY, "Quel est le montant du bon 4412 ?", "Le montant est de 82 900 DH."),
+    ],
+)
+def test_new_facts_carry_a_sentence_over_to_another_language(
+    source: str, question: str, sentence: str
+) -> None:
+    support = support_in(sentence, 1, make_shelf(source, question=question))
+    assert support is not None
+    assert support.reason == ""
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "E07 means that the magnetron current is too low on the MW-104.",
+        "E07 is an error code of the MW-104.",
+    ],
+)
+def test_facts_of_the_question_carry_nothing_over(sentence: str) -> None:
+    shelf = make_shelf(ERRORS, question="What does error code E07 mean on the MW-104?")
+    support = support_in(sentence, 1, shelf)
     assert support is not None
     assert not support.verified

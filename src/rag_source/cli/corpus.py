@@ -64,8 +64,7 @@ def inspect(
     # Lazy: the parsers are not needed for `--help`.
     from rag_source.wiring import inspect_files
 
-    settings_of(context)
-    files = asyncio.run(inspect_files(path))
+    files = asyncio.run(inspect_files(settings_of(context), path))
     if json:
         print_json({"files": [_inspection(file, with_text=text) for file in files]})
     else:

@@ -20,7 +20,7 @@ from rag_source.domain.answers import (
     SearchDone,
     TokenDelta,
 )
-from rag_source.domain.errors import BackendError, BackendOverflowError, RagError, RequestError
+from rag_source.domain.errors import BackendError, BackendOverflowError, RagError
 from rag_source.domain.evidence import NO_FILTER, SearchFilter, SearchMode, SearchResult
 from rag_source.domain.languages import answer_language
 from rag_source.domain.ports import (
@@ -30,6 +30,7 @@ from rag_source.domain.ports import (
     TextGenerator,
     TokenCounter,
 )
+from rag_source.domain.questions import check_question
 from rag_source.generation.citing import CheckedDraft, CheckedMarker, check_draft
 from rag_source.generation.extractive import best_extracts, coverage
 from rag_source.generation.facts import facts_of, ledger_of
@@ -40,7 +41,7 @@ from rag_source.generation.shelf import Passage, Shelf, shelve
 from rag_source.generation.support import FLOOR, whole_line
 from rag_source.generation.wording import WORDING, badge, is_decline, starts_like_decline
 
-__all__ = ["Answerer", "check_question"]
+__all__ = ["Answerer"]
 
 logger = logging.getLogger(__name__)
 
@@ -320,24 +321,6 @@ class Answerer:
 
     def _log(self, run: _Run, outcome: str) -> None:
         logger.info("answered in %.0f ms: %s", self._since(run.started), outcome)
-
-
-def check_question(question: str, *, limit_chars: int = 4000) -> str:
-    """The question without white space around it.
-
-    Raises:
-        RequestError: It is empty (`empty_question`) or too long (`question_too_long`).
-    """
-    asked = question.strip()
-    if not asked:
-        raise RequestError("the question is empty", hint="ask something", code="empty_question")
-    if len(asked) > limit_chars:
-        raise RequestError(
-            f"the question has {len(asked)} characters, more than {limit_chars}",
-            hint="put long texts into the folder and ask about them",
-            code="question_too_long",
-        )
-    return asked
 
 
 def _names_known(question: str, passages: tuple[Passage, ...]) -> bool:

@@ -87,7 +87,7 @@ def check_draft(draft: str, shelf: Shelf) -> CheckedDraft:
     without a marker gets one where support is clear. A number that names no passage is kept, as
     rejected.
     """
-    parsed = read_markers(draft.strip())
+    parsed = read_markers(_without_heads(draft.strip(), shelf))
     text = parsed.text
     code = code_ranges(text)
     sentences = [(place.start, place.end) for place in split_sentences(text)]
@@ -107,6 +107,18 @@ def check_draft(draft: str, shelf: Shelf) -> CheckedDraft:
     if written.supported and _wrong_from_the_start(text, sentences, verdicts, shelf):
         return replace(written, supported=False)
     return written
+
+
+def _without_heads(draft: str, shelf: Shelf) -> str:
+    """A draft without lines that only repeat a passage's head: small models copy it first."""
+    paths = [shelved.passage.chunk.path for shelved in shelf.passages]
+    lines = draft.split("\n")
+    kept = [line for line in lines if not any(_is_head(line, path) for path in paths)]
+    return "\n".join(kept).strip()
+
+
+def _is_head(line: str, path: str) -> bool:
+    return re.match(rf"\s*(?:\[\d+\]\s*)?{re.escape(path)}(?:\s*>.*)?\s*$", line) is not None
 
 
 def _owner(position: int, sentences: Sequence[tuple[int, int]]) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rag_source.domain.chunks import Chunk, TextRange
 from rag_source.domain.languages import detect_language
+from rag_source.generation.facts import facts_of
 from rag_source.generation.roles import table_header
 from rag_source.generation.terms import known_as, terms_of
 
@@ -58,7 +59,7 @@ class Shelf:
     """All passages of an answer. A term weighs by its rarity among their lines.
 
     `question` are the terms of the question, empty if it is not known; `vocabulary` are all terms
-    of the passages.
+    of the passages; `named` are the values of the facts that the question names.
     """
 
     passages: tuple[ShelvedPassage, ...]
@@ -66,6 +67,7 @@ class Shelf:
     unknown: float
     question: frozenset[str]
     vocabulary: frozenset[str]
+    named: frozenset[str]
 
     def passage(self, marker: int) -> ShelvedPassage | None:
         """The passage of this number."""
@@ -96,6 +98,7 @@ def shelve(passages: Sequence[Passage], *, question: str = "") -> Shelf:
         unknown=_idf(total, 0),
         question=frozenset(known_as(term, vocabulary) for term in terms_of(question)),
         vocabulary=vocabulary,
+        named=frozenset[str]().union(*(fact.values for fact in facts_of(question))),
     )
 
 

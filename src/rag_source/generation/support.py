@@ -15,13 +15,14 @@ only if, besides,
   word but the light ones.
 
 A sentence in another language than its source shares no words: there the facts alone must carry
-it, and must be telling (a code, a date, a name, a long number, or two facts). Everything else is
-unverified, with the reason in words. Pure functions.
+it. They must be new (not those that the question names already) and telling (a code, a date, a
+name, a long number, or two of them), and hardly a word of the sentence may be left that stands
+neither in the question nor in the source. Everything else is unverified, with the reason in words.
+Pure functions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_source.domain.folding import fold
@@ -48,6 +49,7 @@ _JOIN_GAIN = 0.15  # a line is joined to a quote for a fact or a good part of th
 _LINES = 3  # the most lines that one quote joins
 _QUOTE_CHARS = 600
 _PROMISING = 4  # lines that are looked at closely
+_UNCHECKED_WORDS = 1  # in a sentence of another language than its source
 _FRAGMENT_TERMS = 3  # a shorter sentence ("10 days.") is read together with its question
 
 
@@ -251,7 +253,7 @@ def _weakness(claim: _Claim, quote: _Quote, shelved: ShelvedPassage, shelf: Shel
     if claim.facts and not quote.held:
         return "the quoted lines hold none of the sentence's facts"
     if _other_language(claim, shelved):
-        return "" if _telling(quote.held) else "another language, and no fact to tell by"
+        return _cross_language_weakness(claim, quote, shelved, shelf)
     shared = {term for term in claim.terms & quote.terms if not unit_of(term)}
     shared |= {fact.spelt for fact in quote.held if not terms_of(fact.spelt) & shared}
     if len(shared) < min(2, max(1, len(claim.terms))):
@@ -291,10 +293,20 @@ def _other_language(claim: _Claim, shelved: ShelvedPassage) -> bool:
     return "und" not in (claim.language, shelved.language) and claim.language != shelved.language
 
 
-def _telling(facts: Sequence[Fact]) -> bool:
-    """Whether facts found again in another language can hardly be a coincidence."""
-    if len(facts) > 1:
-        return True
-    return any(
-        fact.kind != "number" or any(len(value) > 2 for value in fact.values) for fact in facts
-    )
+def _cross_language_weakness(
+    claim: _Claim, quote: _Quote, shelved: ShelvedPassage, shelf: Shelf
+) -> str:
+    """Why facts found again in another language are not enough, in words.
+
+    What the question already names proves nothing, and words that neither the question nor the
+    source has cannot be checked: "E07 means: door open" is no better for holding E07.
+    """
+    unchecked = claim.words - shelved.around - shelf.question
+    if len(unchecked) > _UNCHECKED_WORDS:
+        return f"another language: {len(unchecked)} words cannot be checked"
+    new = [fact for fact in quote.held if not fact.values & shelf.named]
+    if len(new) > 1 or any(
+        fact.kind != "number" or any(len(value) > 2 for value in fact.values) for fact in new
+    ):
+        return ""
+    return "another language, and no new fact to tell by"

@@ -33,8 +33,8 @@ __all__ = ["OcrEngine", "OcrMode", "OcrPage", "OcrPolicy", "OcrWord"]
 OcrMode: TypeAlias = Literal["auto", "off", "force"]
 
 _PAGE, _BLOCK, _SCATTERED = 3, 6, 11
-# Measured on the scans of eval/bench/parse.py: pages read the right way up have a mean of 85 to 96,
-# faded receipts 60 to 80; upside down or sideways, 25 to 50.
+# Measured on scans, photographs and receipts: read the right way up, means are 78 to 97; upside
+# down 36 to 57; sideways 36 to 44, or high where Tesseract turned the lines itself (`_runs_down`).
 _GOOD_CONFIDENCE = 65.0
 _CLEAR_CONFIDENCE = 80.0
 # Below this, what was "read" is a photograph or a drawing.
@@ -42,8 +42,8 @@ _LEAST_CONFIDENCE = 30.0
 _READABLE = 60.0
 _PROBE_PX = 1100
 # Letters of 10 points at 300 dpi measure 16 (`text_height_px`) and need no enlargement. Small
-# pictures, such as photographed receipts, are brought beyond that: 11 to 25 % more words are found
-# on them at 2 x than at 1 x, for a second at most; on a whole sheet it would only cost time.
+# pictures, such as photographed receipts, are brought beyond that: 6 to 13 % more words are found
+# on them at 2 x than at 1 x, for half a second; on a whole sheet it would only cost time.
 _STEM_PX, _STEM_PX_OF_SMALL, _SMALL_PX = 16.0, 24.0, 1_500_000
 _CLOSE_ENOUGH, _HIGH_STEM_PX = 0.8, 75.0
 _LARGEST_SCALE = 3.0
@@ -58,8 +58,8 @@ class OcrPolicy:
 
     `auto` reads pages without a usable text layer, `force` reads all, `off` none. `languages` are
     Tesseract's names. `dpi` is the resolution a page is rendered at: 300 is what Tesseract's
-    models were trained on. `timeout_s` ends one run on one page; a dense A4 page takes 2 to 4 s of
-    one core. `limit_pixels` bounds a picture: 100 million is an A0 sheet at 210 dpi, or 100 MB.
+    models were trained on. `timeout_s` ends one run on one page; a dense page takes 4 to 5 s of one
+    core (eval/bench/parse.py). `limit_pixels` bounds a picture: 100 million is an A0 sheet at 210 dpi, or 100 MB.
     """
 
     mode: OcrMode = "auto"

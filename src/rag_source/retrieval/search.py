@@ -21,6 +21,7 @@ from rag_source.domain.evidence import (
 )
 from rag_source.domain.languages import detect_language
 from rag_source.domain.ports import ChunkQuery, ChunkStore, Embedder, Reranker, SparseEncoder
+from rag_source.domain.questions import check_question
 
 __all__ = ["HybridRetriever", "SearchPolicy"]
 
@@ -140,14 +141,7 @@ class HybridRetriever:
             )
 
     def _check(self, question: str, mode: str, limit: int) -> None:
-        if not question.strip():
-            raise RequestError("the question is empty", hint="ask something")
-        if len(question) > self._policy.question_chars:
-            raise RequestError(
-                f"the question has {len(question)} characters, more than "
-                f"{self._policy.question_chars}",
-                hint="ask about one thing, in a few sentences",
-            )
+        check_question(question, limit_chars=self._policy.question_chars)
         if mode not in SEARCH_MODES:
             raise RequestError(f"no search mode {mode!r}", hint=f"one of {', '.join(SEARCH_MODES)}")
         if not 1 <= limit <= self._policy.limit_max:
