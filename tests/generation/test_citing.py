@@ -77,6 +77,12 @@ def test_copied_head_of_a_passage_is_left_out() -> None:
     assert checked.text == "La garantie est de 24 mois [1]."
 
 
+def test_answer_that_only_comes_near_is_shown_as_unverified() -> None:
+    checked = check_draft("Le client signale tout défaut au fournisseur.", make_shelf(WARRANTY))
+    assert _verdicts(checked) == [(1, "unverified", True)]
+    assert not checked.supported
+
+
 def test_code_gets_no_marker() -> None:
     draft = "```\nLa garantie est de 24 mois.\n```"
     assert check_draft(draft, make_shelf(WARRANTY)).text == draft

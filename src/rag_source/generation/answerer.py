@@ -38,7 +38,7 @@ from rag_source.generation.loops import finished_part, loop_start
 from rag_source.generation.places import resolve
 from rag_source.generation.prompts import GenerationPolicy, Prompt, build_prompt
 from rag_source.generation.shelf import Passage, Shelf, shelve
-from rag_source.generation.support import FLOOR, whole_line
+from rag_source.generation.support import is_near, whole_line
 from rag_source.generation.wording import WORDING, badge, is_decline, starts_like_decline
 
 __all__ = ["Answerer"]
@@ -177,6 +177,7 @@ class Answerer:
                     language=run.language,
                     counter=self._counter,
                     limit_tokens=max(256, min(limit, room)),
+                    may_decline=self._policy.may_decline,
                 )
                 yield prompt, ""
                 async with aclosing(self._stream(run, prompt.messages, draft)) as pieces:
@@ -346,10 +347,7 @@ def _is_reference(kind: str, values: frozenset[str]) -> bool:
 
 def _nearly_supported(checked: CheckedDraft) -> bool:
     """Whether some sentence comes close enough to its passage to be shown, as unverified."""
-    return any(
-        marker.support is not None and marker.support.score >= FLOOR and not marker.support.refuted
-        for marker in checked.markers
-    )
+    return any(marker.support and is_near(marker.support) for marker in checked.markers)
 
 
 def _near_miss(result: SearchResult | None) -> NearMiss | None:

@@ -11,7 +11,7 @@ from rag_source.domain.sentences import split_sentences
 from rag_source.generation.facts import facts_of
 from rag_source.generation.markers import Marker, code_ranges, insert_markers, read_markers
 from rag_source.generation.shelf import Shelf
-from rag_source.generation.support import Support, support_everywhere, support_in
+from rag_source.generation.support import Support, is_near, support_everywhere, support_in
 from rag_source.generation.terms import terms_of
 
 __all__ = ["CheckedDraft", "CheckedMarker", "check_draft"]
@@ -103,10 +103,28 @@ def check_draft(draft: str, shelf: Shelf) -> CheckedDraft:
         cited = any(verdict.status != "rejected" for verdict in found)
         if not cited and any(f.kind in ("number", "date") for f in facts_of(text[start:end])):
             uncited.append(text[start:end])
+    if not any(verdict.status != "rejected" for verdict in verdicts):
+        prose = [p for p in sentences if not any(p[0] < b and a < p[1] for a, b in code)]
+        verdicts += _near_ones(text, prose, shelf)
     written = _written(text, verdicts, tuple(uncited))
     if written.supported and _wrong_from_the_start(text, sentences, verdicts, shelf):
         return replace(written, supported=False)
     return written
+
+
+def _near_ones(text: str, sentences: Sequence[tuple[int, int]], shelf: Shelf) -> list[_Verdict]:
+    """Unverified citations for an answer that would have none: where its sentences come near.
+
+    They are shown as what they are, and the reader sees what they were compared with.
+    """
+    found = []
+    for place in sentences:
+        sentence = text[place[0] : place[1]]
+        near = [s for s in support_everywhere(sentence, shelf) if is_near(s)]
+        if near:
+            marker = Marker(near[0].marker, _end_of(sentence, place))
+            found.append(_Verdict(marker, "unverified", near[0], near[0].reason, True, place))
+    return found
 
 
 def _without_heads(draft: str, shelf: Shelf) -> str:

@@ -36,7 +36,7 @@ from rag_source.generation.terms import LIGHT_TERMS, known_as, stem, terms_of
 from rag_source.generation.units import unit_of
 from rag_source.generation.words import is_negation, words_of
 
-__all__ = ["FLOOR", "Support", "support_everywhere", "support_in", "whole_line"]
+__all__ = ["FLOOR", "Support", "is_near", "support_everywhere", "support_in", "whole_line"]
 
 FLOOR = 0.34
 """Share (0..1) of the weight of a sentence's terms that its quote must hold. The ADR on verified
@@ -111,6 +111,11 @@ def support_everywhere(sentence: str, shelf: Shelf) -> list[Support]:
     return sorted(found, key=lambda support: (not support.verified, -support.score))
 
 
+def is_near(support: Support) -> bool:
+    """Whether a sentence comes close enough to its passage to be shown at all."""
+    return support.score >= FLOOR and not support.refuted
+
+
 def whole_line(marker: int, start: int, end: int) -> Support:
     """A line of a passage as its own support: what is quoted word for word says itself."""
     return Support(marker=marker, start=start, end=end, score=1.0, reason="")
@@ -120,6 +125,7 @@ def _claim(sentence: str, shelf: Shelf) -> _Claim:
     facts = facts_of(sentence)
     words = words_of(fold(sentence).text)
     terms = frozenset(known_as(term, shelf.vocabulary) for term in terms_of(sentence))
+    terms = frozenset(t for t in terms if t in shelf.vocabulary or t not in LIGHT_TERMS) or terms
     stated = frozenset[str]().union(*(terms_of(fact.spelt) for fact in facts))
     if len(terms) < _FRAGMENT_TERMS:
         terms |= shelf.question
@@ -255,6 +261,7 @@ def _weakness(claim: _Claim, quote: _Quote, shelved: ShelvedPassage, shelf: Shel
     if _other_language(claim, shelved):
         return _cross_language_weakness(claim, quote, shelved, shelf)
     shared = {term for term in claim.terms & quote.terms if not unit_of(term)}
+    shared |= claim.terms & shelved.named if shared else set()
     shared |= {fact.spelt for fact in quote.held if not terms_of(fact.spelt) & shared}
     if len(shared) < min(2, max(1, len(claim.terms))):
         return "the quoted lines share hardly a word with the sentence"

@@ -121,7 +121,7 @@ LIGHT_TERMS = frozenset(
         "called named located set stated mentioned given specified equal about each possible "
         "applies apply allowed required needed needs need solution problem solve answer question "
         "item product reference code "
-        "following passage document text takes take made make "
+        "following passage document text takes take made make put puts use used using "
         "ثمن سعر مبلغ قيمة تكلفة يكلف تبلغ يبلغ مدة وقت اقصى ادنى عدد رقم كمية نسبة مجموع اجمالي "
         "يشمل تشمل يعني تعني يشير تشير يقع تقع يجب يمكن محدد حوالي حل جواب سؤال مقطع وثيقة نص"
     ).split()
