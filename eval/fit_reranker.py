@@ -30,7 +30,7 @@ from rag_source.retrieval.features import FEATURES
 OUTPUT = Path(__file__).parents[1] / "src/rag_source/retrieval/reranker.json"
 L2 = 1e-3
 CROSS = "→"
-THRESHOLDS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
+THRESHOLDS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)
 
 
 def fit(cases: Sequence[Case]) -> tuple[Matrix, float]:
@@ -185,7 +185,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--cache", type=Path, required=True, help="where vectors are kept")
     parser.add_argument("--limit", type=int, default=1200, help="questions of a set")
-    parser.add_argument("--threshold", type=float, default=0.05)
+    parser.add_argument("--threshold", type=float, default=0.03)
     defaults = Options()
     for name in ("rrf_k", "dense_weight", "sparse_weight", "foreign_coverage"):
         value = getattr(defaults, name)

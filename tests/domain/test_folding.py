@@ -1,3 +1,5 @@
+"""Folding makes equal what should match, and every character knows where it came from."""
+
 from __future__ import annotations
 
 import unicodedata

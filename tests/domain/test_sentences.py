@@ -1,3 +1,5 @@
+"""Where a sentence ends, and where it does not."""
+
 from __future__ import annotations
 
 from itertools import pairwise

@@ -1,3 +1,5 @@
+"""From a question to its last event: answers, refusals, fallbacks, failures."""
+
 from __future__ import annotations
 
 import asyncio

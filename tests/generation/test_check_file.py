@@ -1,3 +1,5 @@
+"""Files of quote checks: counted right, and refused by line number."""
+
 from __future__ import annotations
 
 import json

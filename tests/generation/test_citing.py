@@ -1,3 +1,5 @@
+"""Drafts become cited answers: markers added, corrected, rejected."""
+
 from __future__ import annotations
 
 from generation_texts import DELIVERY, ERRORS, INVOICE, PRICES, WARRANTY, make_shelf
@@ -78,7 +80,9 @@ def test_copied_head_of_a_passage_is_left_out() -> None:
 
 
 def test_answer_that_only_comes_near_is_shown_as_unverified() -> None:
-    checked = check_draft("Le client signale tout défaut au fournisseur.", make_shelf(WARRANTY))
+    checked = check_draft(
+        "Le client doit signaler un défaut par courrier recommandé.", make_shelf(WARRANTY)
+    )
     assert _verdicts(checked) == [(1, "unverified", True)]
     assert not checked.supported
 

@@ -1,3 +1,5 @@
+"""Numbers, units, dates and names as the fact guard reads them."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""A small model that repeats itself is cut."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Every way a model writes a marker, and what is none."""
+
 from __future__ import annotations
 
 import pytest

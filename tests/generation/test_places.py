@@ -1,3 +1,5 @@
+"""A quote's place in the document: offsets, block, page and boxes."""
+
 from __future__ import annotations
 
 from fakes import FakeCatalogue

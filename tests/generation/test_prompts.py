@@ -1,3 +1,5 @@
+"""Prompts keep documents as data and stay within the context."""
+
 from __future__ import annotations
 
 from typing import Any

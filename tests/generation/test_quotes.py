@@ -1,3 +1,5 @@
+"""A quote is located and judged: every real one passes, no altered one does."""
+
 from __future__ import annotations
 
 import pytest
@@ -180,9 +182,7 @@ def _genuine(draw: st.DrawFn) -> str:
     return quote
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
-)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(_genuine())
 def test_any_real_stretch_is_verified_at_its_own_place(quote: str) -> None:
     found = locate(quote, CLAUSES)
@@ -190,9 +190,7 @@ def test_any_real_stretch_is_verified_at_its_own_place(quote: str) -> None:
     assert CLAUSES[found.start : found.end] == quote
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
-)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(_genuine(), st.data())
 @example("payable à 30 jours fin de mois", None)
 def test_any_changed_digit_is_unverified(quote: str, data: st.DataObject | None) -> None:
@@ -204,9 +202,7 @@ def test_any_changed_digit_is_unverified(quote: str, data: st.DataObject | None)
     assert locate(changed, CLAUSES).status == "unverified"
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
-)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     _genuine(),
     st.sampled_from(["not", "never", "ne", "pas", "jamais", "sans", "لا", "لم"]),
@@ -222,9 +218,7 @@ def test_any_inserted_negation_is_unverified(
     assert locate(changed, CLAUSES).status == "unverified"
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
-)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(_genuine(), st.sampled_from(["banane", "window", "نافذة", "zzz"]), st.data())
 def test_any_replaced_word_is_unverified(quote: str, other: str, data: st.DataObject) -> None:
     words = [word for word in words_of(quote) if word.kind == "word" and len(word.key) >= 3]

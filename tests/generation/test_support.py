@@ -1,3 +1,5 @@
+"""Which sentence of a passage a claim rests on."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""What the program itself says, in three languages."""
+
 from __future__ import annotations
 
 import pytest

@@ -3,7 +3,7 @@
 from rag_source.ingest.chunker import ChunkingPolicy
 from rag_source.ingest.indexer import Indexer, IndexingPolicy, Progress
 from rag_source.ingest.inspection import FileInspection, inspect
-from rag_source.ingest.parsing import InProcessParser, Parser, ParserProcess, ParsingPolicy
+from rag_source.ingest.parsing import InProcessParser, Parser, ParsingPolicy
 from rag_source.ingest.registry import LoaderRegistry
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "IndexingPolicy",
     "LoaderRegistry",
     "Parser",
-    "ParserProcess",
     "ParsingPolicy",
     "Progress",
     "inspect",

@@ -59,7 +59,8 @@ class OcrPolicy:
     `auto` reads pages without a usable text layer, `force` reads all, `off` none. `languages` are
     Tesseract's names. `dpi` is the resolution a page is rendered at: 300 is what Tesseract's
     models were trained on. `timeout_s` ends one run on one page; a dense page takes 4 to 5 s of one
-    core (eval/bench/parse.py). `limit_pixels` bounds a picture: 100 million is an A0 sheet at 210 dpi, or 100 MB.
+    core (eval/bench/parse.py). `limit_pixels` bounds a picture: 100 million, or 100 MB in grey, is
+    an A0 sheet at 250 dpi.
     """
 
     mode: OcrMode = "auto"

@@ -1,20 +1,15 @@
-"""Run loaders where they can do no harm: in a worker process, with a time limit.
+"""Run the loader of a file, with every failure as a value that can cross a process border.
 
-A parser that hangs or crashes costs its worker; the next file gets a new one. The worker starts
-with the first file and is kept, so that a small corpus pays for one start.
+`workers.py` does this in processes with limits; `InProcessParser` does it here.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Protocol
 
 from rag_source.domain.documents import ParsedDocument
 from rag_source.domain.errors import SourceError
@@ -25,7 +20,6 @@ __all__ = [
     "InProcessParser",
     "ParseFailure",
     "Parser",
-    "ParserProcess",
     "ParsingPolicy",
     "parse_outcome",
     "unsupported_hint",
@@ -89,78 +83,6 @@ class InProcessParser:
         return unwrapped(outcome)
 
 
-class ParserProcess:
-    """Parses in a worker process, one file at a time; an async context that ends the worker."""
-
-    def __init__(self, policy: ParsingPolicy | None = None) -> None:
-        self._policy = policy or ParsingPolicy()
-        self._pool: ProcessPoolExecutor | None = None
-        self._turn = asyncio.Lock()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        await self.aclose()
-
-    async def parse(self, path: Path) -> ParsedDocument:
-        async with self._turn:
-            return unwrapped(await self._run(path))
-
-    async def aclose(self) -> None:
-        """End the worker; a later `parse` starts a new one."""
-        await asyncio.to_thread(self._end)
-
-    async def _run(self, path: Path) -> ParsedDocument | ParseFailure:
-        if self._pool is None:
-            # Spawned, not forked: the parent has threads, of the vector engine among others.
-            self._pool = ProcessPoolExecutor(
-                max_workers=1, mp_context=multiprocessing.get_context("spawn")
-            )
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(self._policy.timeout_s):
-                return await loop.run_in_executor(
-                    self._pool, _parse_in_worker, path, self._policy.limit_bytes
-                )
-        except TimeoutError:
-            await asyncio.to_thread(self._end)
-            return ParseFailure(
-                "timeout",
-                f"{path.name!r} took longer than {self._policy.timeout_s:g} s to parse",
-                "Split the file, or raise the parsing time limit.",
-            )
-        except BrokenProcessPool:
-            await asyncio.to_thread(self._end)
-            return ParseFailure(
-                "parser_error",
-                f"{path.name!r} made its parser crash",
-                "Save the file again from its program, or print it to PDF.",
-            )
-
-    def _end(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is None:
-            return
-        workers = list((pool._processes or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            # A worker in the middle of a hopeless file would never see the shutdown.
-            with contextlib.suppress(OSError, ValueError):
-                worker.kill()
-                worker.join(5)
-
-
-_worker_registry: LoaderRegistry | None = None
-
-
-def _parse_in_worker(path: Path, limit_bytes: int) -> ParsedDocument | ParseFailure:
-    global _worker_registry
-    if _worker_registry is None:
-        _worker_registry = LoaderRegistry()
-    return parse_outcome(_worker_registry.loader_for(path), path, limit_bytes)
-
-
 def parse_outcome(
     loader: DocumentLoader | None, path: Path, limit_bytes: int
 ) -> ParsedDocument | ParseFailure:
@@ -203,7 +125,7 @@ def parse_outcome(
 
 def unsupported_hint() -> str:
     """What to do with a file of an unknown format."""
-    return "Save it in a supported format such as PDF, HTML, Markdown, CSV or text."
+    return "Save it as PDF, DOCX, PPTX, XLSX, HTML, Markdown, CSV, JSON, text or a picture."
 
 
 def unwrapped(outcome: ParsedDocument | ParseFailure) -> ParsedDocument:
