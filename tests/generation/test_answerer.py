@@ -12,6 +12,7 @@ from generation_texts import (
     ARABIC_DELIVERY,
     DELIVERY,
     ERRORS,
+    PRICES,
     WARRANTY,
     make_chunk,
 )
@@ -158,6 +159,13 @@ async def test_decline_over_excellent_evidence_is_answered_by_quotes() -> None:
     assert not answer.refused
     assert answer.text.startswith("Le modèle n'a pas formulé de réponse.")
     assert answer.citations[0].status == "verified"
+
+
+async def test_passage_that_the_model_copied_out_is_answered_by_its_best_line() -> None:
+    answerer = _answerer(FakeGenerator(PRICES), PRICES)
+    answer = await _answer(answerer, "Quel est le prix du Ruban LED de 5 m ?")
+    assert [citation.quote for citation in answer.citations] == [PRICES.split("\n")[3]]
+    assert "Projecteur" not in answer.text
 
 
 async def test_answer_that_no_passage_supports_is_refused() -> None:

@@ -91,7 +91,26 @@ def test_a_header_outside_the_sentences_counts_for_the_chunk() -> None:
         block_id="b0",
     )
 
-    assert term_index("40564101") in read_chunk(chunk).whole
+    assert "40564101" in read_chunk(chunk).whole
+
+
+def test_the_quick_look_for_words_finds_what_stemming_every_word_finds() -> None:
+    text = (
+        "Les livraisons générales sont payées par l'acheteur. The deliveries were generally paid. "
+        "تُدفع تكاليف التوصيل والنقل بالمدينة من المشترين. Réf. VT-COB/SKU98496 à 82 900,00 DH, E07."
+    )
+    asked = (
+        "livraison générale payer deliver general payment توصيل نقل مدينة مشتري SKU98496 82900 E07"
+    )
+    forms = {form for word in read_words(text, "und") for form in word.forms}
+    question = read_question(asked)
+
+    found = features(asked, candidate(text, language="und"))["coverage"]
+
+    wanted = [(word, weight) for word, weight in question.words]
+    held = sum(weight for word, weight in wanted if not forms.isdisjoint(word))
+    assert found == pytest.approx(held / sum(weight for _, weight in wanted))
+    assert found > 0.7
 
 
 def test_bm25_does_not_grow_with_the_question() -> None:

@@ -1,17 +1,19 @@
 """A dataset as a corpus of its own, indexed by the same pipeline as a user's folder.
 
-Each dataset has a folder of its own, named by what its documents hold and by what
-would index them differently, so that a second run, in whatever mode, embeds nothing.
+Each dataset has a folder of its own, named by what its documents hold and by what would index them
+differently, so that a second run, in whatever mode, embeds nothing but the questions.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from rag_source.domain.errors import ConfigurationError
 from rag_source.domain.evidence import NO_FILTER, SearchFilter, SearchMode, SearchResult
 from rag_source.eval.datasets import Dataset, EvalDocument
 from rag_source.eval.runner import EvalIndex
@@ -49,13 +51,11 @@ async def open_index(
     Raises:
         StateInUseError: Another process evaluates the same dataset.
         ModelMissingError: The models are not in the cache.
+        ConfigurationError: The folder cannot be written.
         BackendError: The embedder failed.
     """
     folder = _root(settings) / f"{dataset.name}-{_key(dataset, settings, titles)}"
-    paths = {
-        document.doc_id: _written(document, folder / "corpus", number, titles)
-        for number, document in enumerate(dataset.documents)
-    }
+    paths = await asyncio.to_thread(_lay_out, dataset, folder / "corpus", titles)
     own = settings.model_copy(
         update={
             "data": DataSettings(dir=folder / "corpus"),
@@ -100,6 +100,20 @@ def _key(dataset: Dataset, settings: Settings, titles: bool) -> str:
     )
     parts = (dataset.fingerprint(), *models, repr(ChunkingPolicy()), BM25_VERSION, _LAYOUT, titles)
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
+
+
+def _lay_out(dataset: Dataset, corpus: Path, titles: bool) -> dict[str, str]:
+    """Write every document that is not there yet; returns the path of each id in the corpus."""
+    try:
+        return {
+            document.doc_id: _written(document, corpus, number, titles)
+            for number, document in enumerate(dataset.documents)
+        }
+    except OSError as error:
+        raise ConfigurationError(
+            f"the dataset cannot be laid out in {str(corpus)!r}: {error.strerror}",
+            hint="set RAG_SOURCE_STATE_DIR to a folder that you may write",
+        ) from error
 
 
 def _written(document: EvalDocument, corpus: Path, number: int, titles: bool) -> str:

@@ -32,7 +32,7 @@ from rag_source.domain.ports import (
 )
 from rag_source.domain.questions import check_question
 from rag_source.generation.citing import CheckedDraft, CheckedMarker, check_draft
-from rag_source.generation.extractive import best_extracts, coverage
+from rag_source.generation.extractive import best_extracts, coverage, is_copy
 from rag_source.generation.facts import facts_of, ledger_of
 from rag_source.generation.loops import finished_part, loop_start
 from rag_source.generation.places import resolve
@@ -230,6 +230,8 @@ class Answerer:
         wording = WORDING[run.language]
         if extractive or draft.failed is not None:
             return self._extract(run, shelf, wording.extractive_unavailable)
+        if is_copy(draft.text, shelf) and coverage(shelf) >= self._policy.copied_coverage:
+            return self._extract(run, shelf, wording.extractive_declined)
         checked = check_draft(draft.text, shelf)
         declined = not draft.text.strip() or is_decline(draft.text)
         if declined and not checked.supported:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rag_source.generation.markers import read_markers
 from rag_source.generation.shelf import Shelf
 
-__all__ = ["Extract", "best_extracts", "coverage"]
+__all__ = ["Extract", "best_extracts", "coverage", "is_copy"]
 
+_COPIED_LINES = 4
+_COPIED_SHARE = 0.6
 _EXTRACTS = 3
 _WORTH = 0.5  # of the best extract's share of the question: less is not shown beside it
 
@@ -43,6 +46,21 @@ def best_extracts(shelf: Shelf) -> list[Extract]:
         return []
     least = max(_WORTH * found[0].share, 1e-9)
     return [e for e in found[:_EXTRACTS] if e.share >= least] or found[:1]
+
+
+def is_copy(draft: str, shelf: Shelf) -> bool:
+    """Whether a draft copies a passage out instead of answering from it: four lines or more, most
+    of them the passage's own. Small models do, with Arabic tables above all."""
+    lines = [line for line in map(_plain, draft.split("\n")) if line]
+    if len(lines) < _COPIED_LINES:
+        return False
+    texts = [_plain(shelved.text) for shelved in shelf.passages]
+    copied = max(sum(line in text for line in lines) for text in texts)
+    return copied >= _COPIED_SHARE * len(lines)
+
+
+def _plain(text: str) -> str:
+    return " ".join(read_markers(text).text.split())
 
 
 def coverage(shelf: Shelf) -> float:

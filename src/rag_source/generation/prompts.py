@@ -64,6 +64,8 @@ class GenerationPolicy:
         limit_question_chars: The longest question that is taken.
         trusted_score: Calibrated score (0..1) from which the best evidence is shown although the
             model declined: the small model declines 6 of 25 questions that its passages answer.
+        copied_coverage: Share (0..1) of the question's terms that a line must hold for it to be
+            shown where the model only copied its passage out.
         trusted_coverage: Share (0..1) of the question's terms that a sentence must hold for that.
     """
 
@@ -74,6 +76,7 @@ class GenerationPolicy:
     limit_question_chars: int = 4000
     trusted_score: float = 0.9
     trusted_coverage: float = 0.7
+    copied_coverage: float = 0.3
 
     def __post_init__(self) -> None:
         if not 1 <= self.limit_passages <= 20:

@@ -6,18 +6,27 @@ stands in the chunk, each word weighed by its IDF: a missing name weighs more th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from rag_source.domain.chunks import Chunk
 from rag_source.domain.evidence import Candidate
 from rag_source.domain.languages import detect_language
-from rag_source.retrieval.terms import Word, is_function_word, read_words, term_index
+from rag_source.retrieval.terms import (
+    Word,
+    is_function_word,
+    read_surfaces,
+    read_words,
+    term_index,
+    word_forms,
+)
 
 __all__ = [
     "FEATURES",
-    "ChunkTerms",
+    "ChunkWords",
     "Question",
     "coverage",
     "describe",
@@ -35,44 +44,54 @@ normal length, so that it does not grow with the question. `figures` is the shar
 question's codes and numbers that the chunk holds, 1 if it has none: a page about E07 does not
 answer a question about E12, however near they are.
 """
+_ANY_LANGUAGE = "und"
+_IN_ARABIC = re.compile("[\u0600-\u06ff]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkTerms:
-    """The terms of a chunk, and those of each of its sentences."""
+class ChunkWords:
+    """The surfaces of the words of a chunk, and those of each of its sentences."""
 
-    whole: frozenset[int]
-    sentences: tuple[frozenset[int], ...]
-
-
-WeighedWords: TypeAlias = tuple[tuple[tuple[int, ...], float], ...]
-"""Words as the terms each may stand under, with a weight each."""
+    whole: frozenset[str]
+    sentences: tuple[frozenset[str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as its distinct content words: the terms each may stand under, and its weight.
+    """A question as its distinct content words: the forms each may stand under, and its weight.
 
-    `figures` are those of its words that are codes or numbers of two characters or more: the terms
-    of each, and the terms of its pieces, which stand for it all together.
+    `figures` are those of its words that are codes or numbers of two characters or more: the forms
+    of each, and the forms of its pieces, which stand for it all together.
     """
 
     language: str
-    words: WeighedWords
-    figures: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
+    words: tuple[tuple[tuple[str, ...], float], ...]
+    figures: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
 
     @property
     def terms(self) -> tuple[int, ...]:
-        """Every term of every word, for `ChunkStore.term_idf`."""
-        return tuple(dict.fromkeys(term for terms, _ in self.words for term in terms))
+        """The index of every form of every word, for `ChunkStore.term_idf`."""
+        return tuple(dict.fromkeys(term_index(form) for forms, _ in self.words for form in forms))
+
+    @property
+    def forms(self) -> frozenset[str]:
+        """Everything that is looked for in a chunk."""
+        return frozenset(form for forms, _ in self.words for form in forms).union(
+            *(whole | pieces for whole, pieces in self.figures)
+        )
 
     def weigh(self, idf: Mapping[int, float]) -> WeighedWords:
         """The words with their IDF weights. A word under several stems is as frequent as the most
         frequent of them.
         """
         return tuple(
-            (terms, weight * min(idf[term] for term in terms)) for terms, weight in self.words
+            (forms, weight * min(idf[term_index(form)] for form in forms))
+            for forms, weight in self.words
         )
+
+
+WeighedWords: TypeAlias = tuple[tuple[tuple[str, ...], float], ...]
+"""Words as the forms each may stand under, with a weight each."""
 
 
 def read_question(text: str) -> Question:
@@ -81,39 +100,38 @@ def read_question(text: str) -> Question:
     words = read_words(text, language)
     content = [word for word in words if not is_function_word(word)] or words
     distinct = {word.forms: word for word in content}
-    terms = {forms: tuple(map(term_index, forms)) for forms in distinct}
     return Question(
         language,
-        tuple((terms[forms], word.weight) for forms, word in distinct.items()),
+        tuple((forms, word.weight) for forms, word in distinct.items()),
         tuple(
-            (frozenset(terms[forms]), frozenset(map(term_index, word.parts)))
+            (frozenset(forms), frozenset(word.parts))
             for forms, word in distinct.items()
             if _is_figure(word)
         ),
     )
 
 
-def read_chunk(chunk: Chunk) -> ChunkTerms:
-    """The terms of a chunk, each character read once.
+def read_chunk(chunk: Chunk) -> ChunkWords:
+    """The words of a chunk, each character read once.
 
     The situating text belongs to every sentence: where a document's title says "delivery note 312",
     its lines need not.
     """
-    situating = _terms(chunk.context)
-    sentences: list[frozenset[int]] = []
-    between: list[frozenset[int]] = [situating]
+    situating = read_surfaces(chunk.context)
+    sentences: list[frozenset[str]] = []
+    between: list[frozenset[str]] = [situating]
     end = 0
     for sentence in chunk.sentences:
-        between.append(_terms(chunk.text[end : sentence.start]))
-        sentences.append(_terms(chunk.text[sentence.start : sentence.end]) | situating)
+        between.append(read_surfaces(chunk.text[end : sentence.start]))
+        sentences.append(read_surfaces(chunk.text[sentence.start : sentence.end]) | situating)
         end = max(end, sentence.end)
-    between.append(_terms(chunk.text[end:]))
-    return ChunkTerms(frozenset().union(*sentences, *between), tuple(sentences))
+    between.append(read_surfaces(chunk.text[end:]))
+    return ChunkWords(frozenset().union(*sentences, *between), tuple(sentences))
 
 
-def coverage(words: WeighedWords, terms: frozenset[int]) -> float:
-    """The weight of those words that are among the terms."""
-    return sum(weight for forms, weight in words if not terms.isdisjoint(forms))
+def coverage(words: WeighedWords, found: AbstractSet[str]) -> float:
+    """The weight of those words that have one of their forms among those found."""
+    return sum(weight for forms, weight in words if not found.isdisjoint(forms))
 
 
 def describe(
@@ -122,7 +140,7 @@ def describe(
     candidates: Sequence[Candidate],
     *,
     foreign_coverage: float,
-    reader: Callable[[Chunk], ChunkTerms] = read_chunk,
+    reader: Callable[[Chunk], ChunkWords] = read_chunk,
 ) -> list[tuple[float, ...]]:
     """A row of `FEATURES` for each candidate, in order.
 
@@ -132,18 +150,20 @@ def describe(
     is `read_chunk` or a cache of it.
     """
     words = question.weigh(idf)
+    read = [reader(candidate.chunk) for candidate in candidates]
+    hits = _hits(question.forms, frozenset().union(*(one.whole for one in read)))
     rows: list[tuple[float, float, _Lexical, float]] = []
     native = _Lexical(0.0, 0.0, 0.0)
     has_native = False
-    for candidate in candidates:
-        terms = reader(candidate.chunk)
-        lexical = _lexical(words, terms, candidate.bm25 or 0.0)
+    for candidate, chunk in zip(candidates, read, strict=True):
+        lexical = _lexical(words, chunk, hits, candidate.bm25 or 0.0)
         if not _are_foreign(question.language, candidate.chunk.language):
             native = native.at_least(lexical)
             has_native = True
         dense = candidate.dense if candidate.dense is not None else 0.0
         sentence = candidate.sentence if candidate.sentence is not None else dense
-        rows.append((dense, sentence, lexical, _found(question.figures, terms.whole)))
+        figures = _figures_found(question.figures, _forms_in(chunk.whole, hits))
+        rows.append((dense, sentence, lexical, figures))
     floor = native if has_native else _Lexical(*[foreign_coverage] * 3)
     return [
         (
@@ -160,6 +180,30 @@ def describe(
     ]
 
 
+def _hits(wanted: frozenset[str], surfaces: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Those of the surfaces that have wanted forms, with these.
+
+    Only words that can have one are stemmed: a stem costs a tenth of a millisecond, and twenty
+    chunks have two thousand words. Latin stems begin like their word ("using", "used": two letters
+    are sure), Arabic ones stand somewhere in it.
+    """
+    if not wanted:
+        return {}
+    signs = {form[:3] if _IN_ARABIC.match(form) else f"^{re.escape(form[:2])}" for form in wanted}
+    may_match = re.compile("|".join(sorted(signs))).search
+    hits = {}
+    for surface in surfaces:
+        if may_match(surface):
+            forms = wanted.intersection(word_forms(surface, _ANY_LANGUAGE))
+            if forms:
+                hits[surface] = forms
+    return hits
+
+
+def _forms_in(surfaces: frozenset[str], hits: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*(hits[surface] for surface in hits.keys() & surfaces))
+
+
 class _Lexical(NamedTuple):
     """The features that only a chunk in the question's language can have."""
 
@@ -171,10 +215,15 @@ class _Lexical(NamedTuple):
         return _Lexical(*map(max, self, floor))
 
 
-def _lexical(words: WeighedWords, terms: ChunkTerms, bm25: float) -> _Lexical:
+def _lexical(
+    words: WeighedWords, chunk: ChunkWords, hits: Mapping[str, frozenset[str]], bm25: float
+) -> _Lexical:
     total = sum(weight for _, weight in words) or 1.0
-    whole = coverage(words, terms.whole)
-    best = max((coverage(words, sentence) for sentence in terms.sentences), default=whole)
+    whole = coverage(words, _forms_in(chunk.whole, hits))
+    best = max(
+        (coverage(words, _forms_in(sentence, hits)) for sentence in chunk.sentences),
+        default=whole,
+    )
     return _Lexical(whole / total, best / total, bm25 / total)
 
 
@@ -184,19 +233,15 @@ def _is_figure(word: Word) -> bool:
     return whole and len(word.surface) > 1 and any(c.isdigit() for c in word.surface)
 
 
-def _found(
-    figures: Sequence[tuple[frozenset[int], frozenset[int]]], terms: frozenset[int]
+def _figures_found(
+    figures: Sequence[tuple[frozenset[str], frozenset[str]]], found: frozenset[str]
 ) -> float:
-    """The share of the figures that are among the terms, whole or in all their pieces."""
+    """The share of the figures that were found, whole or in all their pieces."""
     if not figures:
         return 1.0
-    found = [bool(whole & terms) or (bool(parts) and parts <= terms) for whole, parts in figures]
-    return sum(found) / len(found)
+    held = [bool(whole & found) or (bool(parts) and parts <= found) for whole, parts in figures]
+    return sum(held) / len(held)
 
 
 def _are_foreign(one: str, other: str) -> bool:
     return one != other and "und" not in (one, other)
-
-
-def _terms(text: str) -> frozenset[int]:
-    return frozenset(term_index(form) for word in read_words(text, "und") for form in word.forms)

@@ -13,12 +13,21 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import snowballstemmer
 
 from rag_source.domain.folding import fold, fold_word
 
-__all__ = ["Word", "is_function_word", "is_question_word", "read_words", "term_index"]
+__all__ = [
+    "Word",
+    "is_function_word",
+    "is_question_word",
+    "read_surfaces",
+    "read_words",
+    "term_index",
+    "word_forms",
+]
 
 _LATIN_STEMMERS = ("french", "english")
 _STEMMERS = {"fr": ("french",), "en": ("english",)}
@@ -86,22 +95,41 @@ class Word:
     parts: tuple[str, ...] = ()
 
 
+class _Spelling(NamedTuple):
+    """A word as it is written, before any stem; `pieces` are what a code was joined from."""
+
+    surface: str
+    position: bool = True
+    weight: float = 1.0
+    pieces: tuple[str, ...] = ()
+
+
 def read_words(text: str, language: str) -> list[Word]:
     """The words of a text in order; a code or figure is followed by its parts.
 
     `language` chooses the stemmer of Latin words; any but `fr` and `en` gives both stems, which
     costs some precision (eval/README.md) and never misses. Arabic words are told by their script.
     """
-    folded = fold(text, case=True, accents=True).text.translate(_SEPARATORS_OF_ARABIC_FIGURES)
-    stemmers = _STEMMERS.get(language, _LATIN_STEMMERS)
-    words = [
-        Word(figure, (figure,), position=False)
-        for match in _FIGURE.finditer(folded)
-        for figure in _plain_figures(match[0])
+    return [
+        Word(
+            surface,
+            word_forms(surface, language),
+            position,
+            weight,
+            tuple(word_forms(piece, language)[0] for piece in pieces),
+        )
+        for surface, position, weight, pieces in _spellings(text)
     ]
-    for match in _RUN.finditer(folded):
-        words += _read_run(match[0], stemmers)
-    return words
+
+
+def read_surfaces(text: str) -> frozenset[str]:
+    """The surfaces of the words of a text: no stemming, some ten times faster than `read_words`."""
+    return frozenset(spelling.surface for spelling in _spellings(text))
+
+
+def word_forms(surface: str, language: str) -> tuple[str, ...]:
+    """The forms of a word in a text of this language; see `read_words`."""
+    return _forms(surface, _STEMMERS.get(language, _LATIN_STEMMERS))
 
 
 def is_question_word(word: Word) -> bool:
@@ -120,7 +148,16 @@ def term_index(form: str) -> int:
     return int.from_bytes(hashlib.blake2b(form.encode(), digest_size=4).digest(), "little")
 
 
-def _read_run(run: str, stemmers: tuple[str, ...]) -> Iterator[Word]:
+def _spellings(text: str) -> Iterator[_Spelling]:
+    folded = fold(text, case=True, accents=True).text.translate(_SEPARATORS_OF_ARABIC_FIGURES)
+    for match in _FIGURE.finditer(folded):
+        for figure in _plain_figures(match[0]):
+            yield _Spelling(figure, position=False)
+    for match in _RUN.finditer(folded):
+        yield from _read_run(match[0])
+
+
+def _read_run(run: str) -> Iterator[_Spelling]:
     head, apostrophe, tail = run.partition("'")
     while apostrophe and head in _ELIDED:
         run = tail
@@ -128,20 +165,14 @@ def _read_run(run: str, stemmers: tuple[str, ...]) -> Iterator[Word]:
     pieces = _PIECE.findall(run)
     if apostrophe and pieces[-1] == "s":
         pieces.pop()
-    coded = bool(_DIGIT.search(run))
+    coded = len(pieces) > 1 and _DIGIT.search(run) is not None
+    weight = _PART_WEIGHT if coded else 1.0
     for piece in pieces:
-        parts = _parts(piece)
-        yield Word(
-            piece,
-            _forms(piece, stemmers),
-            weight=_PART_WEIGHT if coded and len(pieces) > 1 else 1.0,
-        )
-        for part in parts:
-            yield Word(part, (part,), position=False, weight=_PART_WEIGHT)
-    if coded and len(pieces) > 1 and not _SIMPLE_FIGURE.fullmatch(run):
-        whole = "".join(pieces)
-        parts = tuple(_forms(piece, stemmers)[0] for piece in pieces)
-        yield Word(whole, (whole,), position=False, parts=parts)
+        yield _Spelling(piece, weight=weight)
+        for part in _parts(piece):
+            yield _Spelling(part, position=False, weight=_PART_WEIGHT)
+    if coded and not _SIMPLE_FIGURE.fullmatch(run):
+        yield _Spelling("".join(pieces), position=False, pieces=tuple(pieces))
 
 
 def _parts(piece: str) -> tuple[str, ...]:
