@@ -47,7 +47,9 @@ if [ ${#failed[@]} -gt 0 ]; then printf '\nfailed so far: %s\n' "${failed[*]}"; 
 
 # pytest comes last, so that its closing line is the last one.
 printf '\n== unit tests\n'
-"$bin/pytest" -q -m "not models" || failed+=("unit tests")
+"$bin/pytest" -q || failed+=("unit tests")
+printf '\n== tests that start parser workers and Tesseract\n'
+"$bin/pytest" -q -m processes || failed+=("tests of processes")
 if [ "$unit_only" = no ]; then
   printf '\n== tests with the real models\n'
   "$bin/pytest" -q -m models --durations=5 || failed+=("tests with the real models")

@@ -29,6 +29,8 @@ from scans import (
     without_tesseract,
 )
 
+pytestmark = pytest.mark.processes
+
 ENGLISH = OcrPolicy(languages=("eng",))
 LINES = [
     "Delivery note number 4711 of March",

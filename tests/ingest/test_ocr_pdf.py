@@ -28,6 +28,8 @@ from scans import (
     without_tesseract,
 )
 
+pytestmark = pytest.mark.processes
+
 _mupdf: Any = pymupdf  # It ships no type information.
 LINES = ["Delivery note number 4711 of March", "twelve boxes of hexagonal bolts."]
 ENGLISH = {"languages": ("eng",)}

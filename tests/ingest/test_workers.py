@@ -35,6 +35,8 @@ from rag_source.ingest.parsing import ParsingPolicy
 from rag_source.ingest.workers import ParserPool, WorkerPolicy
 from scans import hanging_tesseract, picture_of, scanned_pdf
 
+pytestmark = pytest.mark.processes
+
 ONE = WorkerPolicy(workers=1)
 
 

@@ -18,6 +18,8 @@ from rag_source.ingest.loaders.image import loader
 from rag_source.ingest.ocr import OcrEngine, OcrPolicy
 from scans import needs_tesseract, picture_of, tesseract_saying, tsv_row, without_tesseract
 
+pytestmark = pytest.mark.processes
+
 LINES = ["Delivery note number 4711 of March", "twelve boxes of hexagonal bolts."]
 
 
