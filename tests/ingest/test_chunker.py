@@ -282,6 +282,17 @@ def test_chunks_stay_within_both_limits(parsed: ParsedDocument) -> None:
         assert embedded <= SMALL.embed_limit_tokens
 
 
+def test_list_item_too_long_for_a_chunk_falls_into_its_sentences() -> None:
+    sentences = [f"N{n} {'1 ' * 10}end." for n in range(9)]
+    item = " ".join(sentences)
+    assert len(item) <= 300
+    assert words(item).llm > SMALL.target_tokens
+    texts = [packed.chunk.text for packed in chunks_of(document(("h1", "A"), ("li", item)), SMALL)]
+    assert len(texts) > 1
+    for whole in sentences:
+        assert any(whole in text for text in texts)
+
+
 @given(_DOCUMENT)
 @settings(max_examples=60, deadline=None)
 def test_no_sentence_that_fits_a_chunk_is_cut(parsed: ParsedDocument) -> None:

@@ -85,12 +85,17 @@ def context_of(title: str, path: Sequence[str], caption: str = "") -> str:
 
 
 def cut_unit(unit: Unit, document: str, parts: int) -> tuple[Unit, ...]:
-    """The unit in about `parts` pieces of like length: the last resort for what fits no chunk.
+    """The unit in pieces: the last resort for what fits no chunk.
 
-    Cuts stand at a cell border, a line break or a space, in this order of preference, and in the
-    middle of a word only where there is none. Returns the unit itself if it cannot be cut.
+    A unit of several sentences, such as a long list item, falls into its sentences. Otherwise it is
+    cut in about `parts` pieces of like length, at a cell border, a line break or a space, in this
+    order of preference, and in the middle of a word only where there is none. Returns the unit
+    itself if it cannot be cut.
     """
-    pieces: list[Unit] = []
+    pieces = [] if unit.kind == "table" else _sentences_of(unit, document)
+    if len(pieces) > 1:
+        return tuple(pieces)
+    pieces = []
     for whole in unit.ranges:
         start = whole.start
         step = max(1, -(-(whole.end - whole.start) // max(2, parts)))
@@ -110,6 +115,23 @@ def cut_unit(unit: Unit, document: str, parts: int) -> tuple[Unit, ...]:
                 pieces.append(piece)
             start = end
     return tuple(pieces) if len(pieces) > 1 else (unit,)
+
+
+def _sentences_of(unit: Unit, document: str) -> list[Unit]:
+    """The sentences of each of the unit's ranges; one that a page break divides stays whole."""
+    if len(unit.ranges) > 1:
+        return []
+    start = unit.ranges[0].start
+    text = unit.text(document)
+    return [
+        replace(
+            unit,
+            ranges=(TextRange(start=r.start + start, end=r.end + start),),
+            standalone=_flowing(text[r.start : r.end]),
+            is_sentence=_says_something(text[r.start : r.end], unit.kind),
+        )
+        for r in _speaking(text, split_sentences(text))
+    ]
 
 
 def _cut_before(text: str, start: int, end: int) -> int:
