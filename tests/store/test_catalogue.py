@@ -97,8 +97,8 @@ def test_missing_folder_is_a_configuration_error(tmp_path: Path) -> None:
 def test_full_disk_is_reported_and_the_record_before_stays(tmp_path: Path) -> None:
     with SqliteCatalogue(tmp_path / "c.db") as catalogue:
         catalogue.save(make_record("d"))
-        (used,) = catalogue._connection.execute("PRAGMA page_count").fetchone()
-        catalogue._connection.execute(f"PRAGMA max_page_count = {used}")
+        (used,) = catalogue.database._connection.execute("PRAGMA page_count").fetchone()
+        catalogue.database._connection.execute(f"PRAGMA max_page_count = {used}")
         incompressible = "".join(chr(0x4E00 + (i * i * 7919) % 20_000) for i in range(50_000))
         big = make_parse(pages=1, words_per_page=1, text=incompressible)
         with pytest.raises(BackendError, match="full") as caught:
