@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,9 @@ __all__ = [
     "make_pdf",
     "make_text",
     "paragraph",
+    "remap_unicode",
     "rtl_text",
+    "shaped",
 ]
 
 _mupdf: Any = pymupdf  # It ships no type information.
@@ -88,6 +91,25 @@ def make_pdf(
     return path
 
 
+def remap_unicode(path: Path, said: bytes, instead: bytes) -> None:
+    """Let the fonts of a PDF claim other characters for a glyph.
+
+    Both are as a ToUnicode map has them: `<fb01>`, or a list where it maps a range.
+    """
+    document: Any = _mupdf.open(path)
+    changed = 0
+    for xref in range(1, document.xref_length()):
+        kind, value = document.xref_get_key(xref, "ToUnicode")
+        if kind == "xref":
+            target = int(value.split()[0])
+            stream = document.xref_stream(target)
+            document.update_stream(target, stream.replace(said, instead))
+            changed += stream.count(said)
+    assert changed, f"no font says {said!r}"
+    document.saveIncr()
+    document.close()
+
+
 def paragraph(
     lines: Sequence[str], *, x: float = 72, y: float = 100, size: float = 11, step: float = 14
 ) -> list[PdfText]:
@@ -128,6 +150,38 @@ def rtl_text(
         placed.append(PdfText(text=cluster, x=x, y=y, size=size, font="arabic"))
         x += width
     return placed[::-1]
+
+
+def shaped(text: str) -> str:
+    """Arabic letters as the glyphs they take beside their neighbours, lam and alef as one."""
+    out: list[str] = []
+    i = 0
+    while i < len(text):
+        unit = text[i : i + 2] if text[i] == "ل" and text[i : i + 2] in _SHAPES else text[i]
+        i += len(unit)
+        shapes = _SHAPES.get(unit, {})
+        before = text[i - len(unit) - 1 : i - len(unit)]
+        joins_before = "final" in shapes and "initial" in _SHAPES.get(before, {})
+        joins_after = "initial" in shapes and "final" in _SHAPES.get(text[i : i + 1], {})
+        if joins_before:
+            name = "medial" if joins_after else "final"
+        else:
+            name = "initial" if joins_after else "isolated"
+        out.append(shapes.get(name, unit))
+    return "".join(out)
+
+
+def _presentation_forms() -> dict[str, dict[str, str]]:
+    """The glyphs of each letter, and of lam with alef, by their place in the word."""
+    found: dict[str, dict[str, str]] = {}
+    for code in range(0xFE70, 0xFEFD):
+        place, *letters = unicodedata.decomposition(chr(code)).split() or [""]
+        name = "".join(chr(int(letter, 16)) for letter in letters)
+        found.setdefault(name, {})[place.strip("<>")] = chr(code)
+    return found
+
+
+_SHAPES = _presentation_forms()
 
 
 def make_text(path: Path, text: str, *, encoding: str = "utf-8", bom: bool = False) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -23,6 +23,7 @@ from rag_source.domain.evidence import (
     SearchResult,
 )
 from rag_source.domain.folding import fold
+from rag_source.domain.jobs import Job
 from rag_source.domain.ports import ChatMessage, ChunkQuery
 
 DIMENSION = 64
@@ -155,6 +156,12 @@ class FakeChunkStore:
     async def doc_ids(self) -> set[str]:
         return set(self.documents)
 
+    async def chunk_counts(self) -> dict[str, int]:
+        return {doc_id: len(chunks) for doc_id, chunks in self.documents.items()}
+
+    async def chunk_ids(self, doc_id: str) -> set[str]:
+        return {one.chunk.chunk_id for one in self.documents.get(doc_id, [])}
+
     def _all(self) -> list[EmbeddedChunk]:
         return [one for chunks in self.documents.values() for one in chunks]
 
@@ -196,6 +203,7 @@ class FakeCatalogue:
     def __init__(self) -> None:
         self.records: dict[str, DocumentRecord] = {}
         self.parses: dict[str, ParsedDocument] = {}
+        self.waiting: dict[str, tuple[DocumentRecord, ParsedDocument, str]] = {}
 
     def documents(self) -> list[DocumentRecord]:
         return sorted(self.records.values(), key=lambda record: record.source.path)
@@ -208,10 +216,27 @@ class FakeCatalogue:
         if parsed is not None:
             self.parses[record.doc_id] = parsed
 
+    def stage(self, record: DocumentRecord, parsed: ParsedDocument, *, contents: str) -> None:
+        self.waiting[record.doc_id] = (record, parsed, contents)
+
+    def staged(self) -> dict[str, str]:
+        return {doc_id: contents for doc_id, (_, _, contents) in self.waiting.items()}
+
+    def promote(self, doc_id: str) -> None:
+        if doc_id not in self.waiting:
+            raise LookupError(f"no version of {doc_id!r} is staged")
+        record, parsed, _ = self.waiting.pop(doc_id)
+        self.records[doc_id] = record
+        self.parses[doc_id] = parsed
+
+    def unstage(self, doc_id: str) -> None:
+        self.waiting.pop(doc_id, None)
+
     def remove(self, doc_ids: Sequence[str]) -> None:
         for doc_id in doc_ids:
             self.records.pop(doc_id, None)
             self.parses.pop(doc_id, None)
+            self.waiting.pop(doc_id, None)
 
     def parsed(self, doc_id: str) -> ParsedDocument | None:
         whole = self.parses.get(doc_id)
@@ -223,6 +248,65 @@ class FakeCatalogue:
         whole = self.parses.get(doc_id)
         pages = whole.pages if whole else ()
         return sorted((p for p in pages if p.number in numbers), key=lambda page: page.number)
+
+
+class FakeJobTable:
+    """A dict of jobs."""
+
+    def __init__(self) -> None:
+        self.by_path: dict[str, Job] = {}
+        self.paused = False
+
+    def jobs(self) -> list[Job]:
+        return sorted(self.by_path.values(), key=lambda j: (-j.priority, j.position, j.path))
+
+    def job(self, path: str) -> Job | None:
+        return self.by_path.get(path)
+
+    def next(self, *, after: str = "") -> Job | None:
+        return next((j for j in self.jobs() if j.is_runnable and j.path != after), None)
+
+    def waiting(self) -> int:
+        return sum(job.is_runnable for job in self.by_path.values())
+
+    def wants(self, fingerprint: str) -> bool:
+        wanting = [job for job in self.by_path.values() if job.state != "cancelled"]
+        return any(job.source.fingerprint == fingerprint for job in wanting)
+
+    def put(self, jobs: Iterable[Job]) -> None:
+        self.by_path.update({job.path: job for job in jobs})
+
+    def drop(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            self.by_path.pop(path, None)
+
+
+class FakeSpool:
+    """Two dicts: parses and vectors."""
+
+    def __init__(self) -> None:
+        self.parses: dict[str, tuple[str, ParsedDocument]] = {}
+        self.kept: dict[str, dict[bytes, Vector]] = {}
+
+    def parse(self, fingerprint: str, *, recipe: str) -> ParsedDocument | None:
+        made_by, parsed = self.parses.get(fingerprint, ("", None))
+        return parsed if made_by == recipe else None
+
+    def keep_parse(self, fingerprint: str, parsed: ParsedDocument, *, recipe: str) -> None:
+        self.parses[fingerprint] = (recipe, parsed)
+
+    def vectors(self, fingerprint: str) -> dict[bytes, Vector]:
+        return dict(self.kept.get(fingerprint, {}))
+
+    def keep_vectors(self, fingerprint: str, vectors: Mapping[bytes, Vector]) -> None:
+        self.kept.setdefault(fingerprint, {}).update(vectors)
+
+    def contents(self) -> set[str]:
+        return set(self.parses) | set(self.kept)
+
+    def clear(self, fingerprint: str) -> None:
+        self.parses.pop(fingerprint, None)
+        self.kept.pop(fingerprint, None)
 
 
 class FakeRetriever:
@@ -263,3 +347,16 @@ class FakeRetriever:
             evidence=evidence[:limit],
             timings_ms={},
         )
+
+
+class FakeSituatingCache:
+    """A dict for each fingerprint; forgets nothing, since it knows no documents."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, dict[str, str]] = {}
+
+    def situating(self, fingerprint: str) -> dict[str, str]:
+        return dict(self.answers.get(fingerprint, {}))
+
+    def save_situating(self, doc_id: str, fingerprint: str, key: str, answer: str) -> None:
+        self.answers.setdefault(fingerprint, {})[key] = answer

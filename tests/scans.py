@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from documents import PdfPage, PdfText, make_pdf
 __all__ = [
     "DPI",
     "arabic_picture",
+    "counting_tesseract",
     "hanging_tesseract",
     "needs_arabic",
     "needs_tesseract",
@@ -127,6 +128,29 @@ def hanging_tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return pid
 
 
+def counting_tesseract(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, hangs_at: int = 0
+) -> Callable[[], int]:
+    """Count the pictures that the real Tesseract is given; the one of that number is never read."""
+    real = shutil.which("tesseract")
+    log = tmp_path / "runs"
+    log.touch()
+    program = tmp_path / "counting" / "tesseract"
+    program.parent.mkdir()
+    program.write_text(
+        f"""#!/bin/sh
+case "$1" in --*) exec "{real}" "$@" ;; esac
+echo >> "{log}"
+if [ "$(wc -l < "{log}")" -eq {hangs_at} ]; then exec sleep 600; fi
+exec "{real}" "$@"
+""",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    return lambda: len(log.read_text(encoding="utf-8"))
+
+
 def without_tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave nothing to be found."""
     empty = tmp_path / "empty"
@@ -139,7 +163,9 @@ def _install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, languages: str, ru
     folder.mkdir()
     program = folder / "tesseract"
     program.write_text(
-        f'#!/bin/sh\nif [ "$1" = --list-langs ]; then echo "{languages}"; exit; fi\n{run}\n',
+        "#!/bin/sh\n"
+        f'if [ "$1" = --list-langs ]; then echo "{languages}"; exit; fi\n'
+        f'if [ "$1" = --version ]; then echo "tesseract 5.9"; exit; fi\n{run}\n',
         encoding="utf-8",
     )
     program.chmod(0o755)

@@ -117,7 +117,7 @@ def make_record(doc_id: str, *, path: str = "") -> DocumentRecord:
     source = SourceFile(
         path=path or f"{doc_id}.pdf", fingerprint="f" * 64, size_bytes=12, mtime_ns=2**61
     )
-    return DocumentRecord(doc_id=doc_id, source=source, status="indexing", format="pdf")
+    return DocumentRecord(doc_id=doc_id, source=source, status="ready", chunks=1, format="pdf")
 
 
 def make_parse(*, pages: int = 2, words_per_page: int = 5, text: str = "mot") -> ParsedDocument:

@@ -47,6 +47,17 @@ class DataSettings(_Section):
     """The corpus."""
 
     dir: Path | None = Field(default=None, description="Folder of documents to index and question.")
+    watch: Literal["auto", "poll", "off"] = Field(
+        default="auto",
+        description="While `up` runs, `auto` follows changes of the folder by events of the system "
+        "(network drives: as `poll`), `poll` looks at times, `off` only at start and when asked.",
+    )
+    poll_s: int = Field(
+        default=60,
+        ge=1,
+        le=86400,
+        description="Seconds between two looks where there are no events.",
+    )
 
 
 class StateSettings(_Section):
@@ -169,6 +180,18 @@ class Settings(BaseSettings):
     profile: Annotated[
         Literal["embedded"], Field(description="Set of models and the way they are run.")
     ] = "embedded"
+    contextual: Annotated[
+        Literal["headings", "llm"],
+        Field(
+            description="What situates a chunk in its document when it is searched: `headings` "
+            "(title, section path and caption), or also a sentence by the answer model (`llm`, "
+            "seconds for each chunk, kept so that no chunk is paid for twice)."
+        ),
+    ] = "headings"
+    project: Annotated[
+        str,
+        Field(description="Project to work on. Default: that of RAG_SOURCE_DATA_DIR."),
+    ] = "default"
     data: DataSettings = DataSettings()
     state: StateSettings = StateSettings()
     cache: CacheSettings = CacheSettings()
@@ -201,6 +224,18 @@ class Settings(BaseSettings):
         root = self.data_dir()
         digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:10]
         return _user_dir("XDG_STATE_HOME", ".local/state") / f"{root.name or 'root'}-{digest}"
+
+    def projects_dir(self) -> Path:
+        """Where the list of projects and their states are, absolute."""
+        if self.state.dir is not None:
+            return self.state.dir.expanduser().absolute()
+        return _user_dir("XDG_STATE_HOME", ".local/state")
+
+    def for_project(self, folder: Path, state: Path) -> Settings:
+        """The same settings for another folder with its own state."""
+        data = self.data.model_copy(update={"dir": folder})
+        own_state = self.state.model_copy(update={"dir": state})
+        return self.model_copy(update={"data": data, "state": own_state})
 
     def cache_dir(self) -> Path:
         """The per-user cache, absolute."""

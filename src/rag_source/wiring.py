@@ -9,34 +9,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import httpx
 
+from rag_source.application import Application, ModelServers, check_corpus, require_models
+from rag_source.checks import SelfChecks
 from rag_source.clients.embeddings import MULTILINGUAL_E5_SMALL_Q4, HttpEmbedder
 from rag_source.clients.llama_server import LlamaGenerator
-from rag_source.domain.answers import AnswerEvent
-from rag_source.domain.catalogue import DocumentRecord
-from rag_source.domain.errors import ConfigurationError, RagError
-from rag_source.domain.evidence import NO_FILTER, SearchFilter, SearchMode, SearchResult
-from rag_source.domain.health import Health
+from rag_source.clients.precedence import QuestionsFirst
 from rag_source.domain.ports import (
-    Catalogue,
-    ChunkStore,
-    Embedder,
-    Endpoint,
-    Retriever,
     TextGenerator,
     TokenCounter,
 )
-from rag_source.domain.reports import IngestReport
 from rag_source.generation.answerer import Answerer
-from rag_source.ingest import FileInspection, Indexer, Parser, Progress, inspect
+from rag_source.generation.prompts import neutralise
+from rag_source.ingest import FileInspection, Indexer, Parser, Selection, inspect
+from rag_source.ingest.chunker import ChunkingPolicy
 from rag_source.ingest.ocr import OcrPolicy
+from rag_source.ingest.ocr_tesseract import Tesseract
+from rag_source.ingest.recipes import Recipes
+from rag_source.ingest.situating import LlmSituator, Situator
 from rag_source.ingest.workers import ParserPool
 from rag_source.models.index import configured_index
 from rag_source.models.library import ModelLibrary
@@ -51,139 +47,71 @@ from rag_source.runtime.supervisor import ManagedServer
 from rag_source.settings import Settings
 from rag_source.store.catalogue import SqliteCatalogue
 from rag_source.store.edge import EdgeChunkStore
+from rag_source.store.jobs import SqliteJobTable
 from rag_source.store.lock import StateLock
+from rag_source.store.situating import SqliteSituatingCache
+from rag_source.store.spool import SqliteSpool
 from rag_source.store.state import StateDirectory
 
-__all__ = ["Application", "ModelServers", "inspect_files", "model_library", "open_application"]
+__all__ = [
+    "Application",
+    "ModelServers",
+    "SharedParts",
+    "inspect_files",
+    "model_library",
+    "open_application",
+    "open_project",
+    "open_shared",
+]
 
 logger = logging.getLogger(__name__)
 
-_ROLES: tuple[Literal["llm"], Literal["embed"]] = ("llm", "embed")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelServers:
-    """The models of the profile as the application uses them; nothing has been started yet."""
+class SharedParts:
+    """What all projects of one process use together.
 
-    embedder: Embedder
-    generator: TextGenerator
-    counter: TokenCounter
-    endpoints: tuple[Endpoint, ...]
+    `turn` is held by the project that is being indexed: two at a time would only be slower.
+    """
+
+    library: ModelLibrary
+    servers: ModelServers
+    generators: QuestionsFirst
+    turn: asyncio.Lock
 
 
-class Application:
-    """One corpus, ready to be indexed and questioned. Made by `open_application`."""
-
-    def __init__(
-        self,
-        *,
-        settings: Settings,
-        library: ModelLibrary,
-        state: StateDirectory,
-        lock: StateLock,
-        catalogue: Catalogue,
-        store: ChunkStore,
-        servers: ModelServers,
-        retriever: Retriever,
-        answerer: Answerer,
-        indexer: Indexer,
-    ) -> None:
-        self._settings = settings
-        self._library = library
-        self._state = state
-        self._lock = lock
-        self._catalogue = catalogue
-        self._store = store
-        self._servers = servers
-        self._retriever = retriever
-        self._answerer = answerer
-        self._indexer = indexer
-
-    async def search(
-        self,
-        query: str,
-        *,
-        mode: SearchMode = "hybrid+rerank",
-        limit: int = 6,
-        filter: SearchFilter = NO_FILTER,
-    ) -> SearchResult:
-        """Ranked evidence, at most `limit` chunks."""
-        return await self._retriever.search(query, mode=mode, limit=limit, filter=filter)
-
-    async def ask(
-        self,
-        question: str,
-        *,
-        mode: SearchMode = "hybrid+rerank",
-        filter: SearchFilter = NO_FILTER,
-    ) -> AsyncIterator[AnswerEvent]:
-        """The events of one answer; closing the iterator ends the generation."""
-        async with aclosing(self._answerer.ask(question, mode=mode, filter=filter)) as events:
-            async for event in events:
-                yield event
-
-    async def documents(self) -> list[DocumentRecord]:
-        """Every known file, ordered by path."""
-        return await asyncio.to_thread(self._catalogue.documents)
-
-    async def ingest(
-        self, *, force: bool = False, on_progress: Progress | None = None
-    ) -> IngestReport:
-        """One pass over the corpus.
-
-        Raises:
-            ConfigurationError: The folder is missing or unreadable, or the state is another's.
-        """
-        root = self._settings.data_dir()
-        check_corpus(root)
-        self._state.bind_corpus(root)
-        return await self._indexer.run(root, force=force, on_progress=on_progress)
-
-    async def health(self) -> Health:
-        """What there is and what is missing; starts nothing."""
-        records = await self.documents()
-        statuses = self._library.statuses(self._settings.profile)
-        problems = [
-            f"model {status.pin.name!r} is {status.state}: "
-            f"run `rag-source models fetch {self._settings.profile}`"
-            for status in statuses
-            if status.state != "ready"
-        ]
-        if not any(record.status == "ready" for record in records):
-            problems.append("no document can be searched: run `rag-source ingest`")
-        return Health(
-            profile=self._settings.profile,
-            documents=len(records),
-            failed_documents=sum(record.status == "failed" for record in records),
-            chunks=await self._store.count(),
-            models={status.pin.role: status.pin.name for status in statuses},
-            problems=tuple(problems),
+@asynccontextmanager
+async def open_shared(settings: Settings) -> AsyncIterator[SharedParts]:
+    """The models, none of them started yet."""
+    library = model_library(settings)
+    async with open_models(settings, library) as servers:
+        yield SharedParts(
+            library=library,
+            servers=servers,
+            generators=QuestionsFirst(servers.generator),
+            turn=asyncio.Lock(),
         )
-
-    def check_models(self) -> None:
-        """Raise ModelMissingError if a model of the profile is not in the cache."""
-        for role in _ROLES:
-            self._library.require(self._settings.profile, role)
-
-    async def warm_up(self) -> None:
-        """Start the model servers, so that the first question does not wait for them."""
-        for endpoint in self._servers.endpoints:
-            try:
-                await endpoint.address()
-            except RagError as error:
-                logger.warning("a model server did not start: %s", error.message)
-
-    def announce(self, url: str) -> None:
-        """Let other commands know where this process answers."""
-        self._lock.announce(url)
 
 
 @asynccontextmanager
 async def open_application(settings: Settings, *, purpose: str) -> AsyncIterator[Application]:
-    """Hold the state directory and everything that works on it.
+    """The project of the settings, with models of its own. Arguments and errors: `open_project`."""
+    async with (
+        open_shared(settings) as shared,
+        open_project(settings, shared, purpose=purpose) as application,
+    ):
+        yield application
+
+
+@asynccontextmanager
+async def open_project(
+    settings: Settings, shared: SharedParts, *, purpose: str
+) -> AsyncIterator[Application]:
+    """Hold a state directory and everything that works on it.
 
     Args:
-        settings: The installation's settings.
+        settings: Those of the project: its folder and its state.
+        shared: What it uses together with other projects.
         purpose: What this process does, shown to others who want the same state.
 
     Raises:
@@ -193,13 +121,12 @@ async def open_application(settings: Settings, *, purpose: str) -> AsyncIterator
     """
     state = StateDirectory(settings.state_dir())
     state.prepare()
-    library = model_library(settings)
+    library, servers, generators = shared.library, shared.servers, shared.generators
     async with AsyncExitStack() as stack:
         lock = stack.enter_context(StateLock(state.path, purpose))
-        servers = await stack.enter_async_context(open_models(settings, library))
         catalogue = stack.enter_context(closing(SqliteCatalogue(state.catalogue)))
         store = stack.enter_context(EdgeChunkStore(state.vectors, servers.embedder.model))
-        parser = await stack.enter_async_context(open_parser(settings))
+        parser = await stack.enter_async_context(open_parser(settings, state.pages))
         sparse = Bm25Encoder()
         reranker = CalibratedReranker(
             store=store, model=load_reranker_model(), threshold=settings.search.threshold
@@ -207,6 +134,33 @@ async def open_application(settings: Settings, *, purpose: str) -> AsyncIterator
         retriever = HybridRetriever(
             store=store, embedder=servers.embedder, sparse=sparse, reranker=reranker
         )
+        situator = _situator(settings, servers, generators.for_ingestion, catalogue)
+        ocr = _ocr(settings)
+        tesseract = Tesseract(ocr.languages, ocr.timeout_s)
+        chunking = ChunkingPolicy()
+        indexer = Indexer(
+            catalogue=catalogue,
+            store=store,
+            jobs=SqliteJobTable(catalogue.database),
+            spool=SqliteSpool(
+                catalogue.database, model=repr(servers.embedder.model), pages=state.pages
+            ),
+            embedder=servers.embedder,
+            sparse=sparse,
+            counter=servers.counter,
+            parser=parser,
+            chunking=chunking,
+            situator=situator,
+            recipes=Recipes(
+                chunking=chunking,
+                ocr=ocr,
+                situating=situator.digest if situator else "",
+                ocr_works=tesseract.works,
+            ),
+            turn=shared.turn,
+        )
+        # Before anything is searched: a process that was killed may have left a swap half done.
+        await indexer.settle()
         yield Application(
             settings=settings,
             library=library,
@@ -218,19 +172,44 @@ async def open_application(settings: Settings, *, purpose: str) -> AsyncIterator
             retriever=retriever,
             answerer=Answerer(
                 retriever=retriever,
-                generator=servers.generator,
+                generator=generators.for_questions,
                 catalogue=catalogue,
                 counter=servers.counter,
             ),
-            indexer=Indexer(
+            indexer=indexer,
+            checks=SelfChecks(
                 catalogue=catalogue,
                 store=store,
                 embedder=servers.embedder,
                 sparse=sparse,
-                counter=servers.counter,
-                parser=parser,
+                reranker=reranker,
+                generator=servers.generator,
+                state=state.path,
+                context_size=settings.llm.context_size,
+                check_corpus=lambda: check_corpus(settings.data_dir()),
+                check_models=lambda: require_models(library, settings.profile),
+                check_ocr=tesseract.check if ocr.mode != "off" else lambda: None,
             ),
         )
+
+
+def _situator(
+    settings: Settings,
+    servers: ModelServers,
+    generator: TextGenerator,
+    catalogue: SqliteCatalogue,
+) -> Situator | None:
+    """Who writes situating texts, unless headings alone are to situate chunks."""
+    if settings.contextual == "headings":
+        return None
+    return LlmSituator(
+        generator=generator,
+        embedder=servers.embedder,
+        counter=servers.counter,
+        cache=SqliteSituatingCache(catalogue.database),
+        model=load_lock().pin(settings.profile, "llm").name,
+        neutralise=neutralise,
+    )
 
 
 @asynccontextmanager
@@ -302,25 +281,26 @@ def model_library(settings: Settings) -> ModelLibrary:
 
 
 @asynccontextmanager
-async def open_parser(settings: Settings) -> AsyncIterator[Parser]:
-    """Worker processes that parse files; they start with the first file."""
-    languages = tuple(settings.ocr.languages.split("+"))
-    async with ParserPool(ocr=OcrPolicy(mode=settings.ocr.mode, languages=languages)) as parser:
+async def open_parser(settings: Settings, page_spool: Path | None = None) -> AsyncIterator[Parser]:
+    """Worker processes that parse files; they start with the first file.
+
+    `page_spool` is where they keep the pages that OCR has read, for a parse that is cut short.
+    """
+    async with ParserPool(ocr=_ocr(settings), page_spool=page_spool) as parser:
         yield parser
 
 
-async def inspect_files(settings: Settings, path: Path) -> list[FileInspection]:
-    """What ingestion extracts from a file or a folder; needs no models."""
-    async with open_parser(settings) as parser:
-        return await inspect(path, parser=parser)
+def _ocr(settings: Settings) -> OcrPolicy:
+    return OcrPolicy(mode=settings.ocr.mode, languages=tuple(settings.ocr.languages.split("+")))
 
 
-def check_corpus(root: Path) -> None:
-    """Raise ConfigurationError if the corpus is not a folder that can be listed."""
-    if not root.is_dir():
-        what = "is not a folder" if root.exists() else "does not exist"
-        raise ConfigurationError(
-            f"the folder of documents {str(root)!r} {what}",
-            hint="create it, or set RAG_SOURCE_DATA_DIR to another",
-            code="corpus_missing",
-        )
+async def inspect_files(
+    settings: Settings, selection: Selection
+) -> AsyncGenerator[FileInspection, None]:
+    """What ingestion extracts from files, one after the other as they are done; needs no models."""
+    async with (
+        open_parser(settings) as parser,
+        aclosing(inspect(selection, parser=parser)) as files,
+    ):
+        async for file in files:
+            yield file

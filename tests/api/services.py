@@ -18,8 +18,10 @@ from rag_source.domain.answers import (
 from rag_source.domain.catalogue import DocumentRecord
 from rag_source.domain.chunks import Chunk, Segment, TextRange
 from rag_source.domain.documents import SourceFile
+from rag_source.domain.errors import RequestError
 from rag_source.domain.evidence import NO_FILTER, Evidence, SearchFilter, SearchMode, SearchResult
-from rag_source.domain.health import Health
+from rag_source.domain.health import Check, Health
+from rag_source.domain.jobs import Job, JobAction, QueueStatus
 from rag_source.domain.reports import IngestReport
 
 TOKEN = "3q8Zr1vLx0pWk7Yt5sNd"
@@ -78,6 +80,18 @@ def make_answer(question: str = "total ?") -> Answer:
     )
 
 
+def make_job(path: str = "été.pdf") -> Job:
+    return Job(
+        source=SourceFile(path=path, fingerprint="f", size_bytes=1, mtime_ns=1),
+        ticket="t",
+        doc_id="d2",
+        state="embedding",
+        done=3,
+        total=9,
+        queued_at="2026-01-02T03:04:05+00:00",
+    )
+
+
 class FakeService:
     """Answers everything at once; `hold` makes an answer wait after its first word."""
 
@@ -85,6 +99,10 @@ class FakeService:
         self.error = error
         self.hold = hold
         self.cancelled = asyncio.Event()
+        self.jobs = [make_job()]
+        self.paused = False
+        self.repaired = 0
+        self.controlled: list[tuple[JobAction, str | None]] = []
         self.filters: list[SearchFilter] = []
 
     async def search(
@@ -121,6 +139,24 @@ class FakeService:
         return IngestReport(
             added=1, updated=0, removed=0, unchanged=0, failed=(), chunks=1, seconds=0.1
         )
+
+    async def checks(self) -> AsyncIterator[Check]:
+        yield Check(name="disk", ok=True, detail="9 GB are free")
+        yield Check(name="ocr", ok=False, detail="no Tesseract", remedy="install it")
+
+    async def repair(self) -> int:
+        self.repaired += 1
+        return 0
+
+    async def queue(self) -> QueueStatus:
+        return QueueStatus(jobs=tuple(self.jobs), paused=self.paused)
+
+    async def control(self, action: JobAction, path: str | None = None) -> QueueStatus:
+        self.controlled.append((action, path))
+        if path == "unknown.pdf":
+            raise RequestError("not in the queue", code="not_found")
+        self.paused = action == "pause"
+        return await self.queue()
 
     async def health(self) -> Health:
         return Health(

@@ -15,6 +15,8 @@ from fastapi import FastAPI
 from api.services import TOKEN, FakeService
 from rag_source.api.app import LIMIT_BODY_BYTES, create_app
 from rag_source.api.serve import bind, serve
+from rag_source.api.wire import CitationOut
+from rag_source.domain.answers import Citation, TablePlace
 from rag_source.domain.errors import BackendUnavailableError, PortTakenError
 
 AUTH = {"Authorization": f"Bearer {TOKEN}"}
@@ -132,6 +134,19 @@ async def test_ask_has_the_documented_fields() -> None:
         "boxes",
     } <= set(citation)
     assert citation["boxes"] == [{"page": 1, "x0": 0.1, "y0": 0.2, "x1": 0.3, "y1": 0.25}]
+    assert (citation["occurrences"], citation["table"]) == (1, None)
+
+
+def test_citation_in_a_table_names_row_columns_and_how_many_places_say_the_same() -> None:
+    table = TablePlace(row=78, columns=("2024 / Q1",), sheet="Sales")
+    citation = Citation(
+        marker=1, status="verified", score=97.04, path="a.xlsx", occurrences=3, table=table
+    )
+
+    sent = CitationOut.of(citation).model_dump()
+
+    assert sent["table"] == {"row": 78, "columns": ["2024 / Q1"], "sheet": "Sales"}
+    assert sent["occurrences"] == 3
 
 
 async def test_sources_restrict_the_search_to_those_paths() -> None:

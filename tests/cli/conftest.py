@@ -91,7 +91,7 @@ def _parses_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Starting a worker costs more than all else in these tests; the workers have their own."""
 
     @asynccontextmanager
-    async def open_here(settings: Settings) -> AsyncIterator[Parser]:
+    async def open_here(settings: Settings, *_: object) -> AsyncIterator[Parser]:
         yield InProcessParser(LoaderRegistry())
 
     monkeypatch.setattr(wiring, "open_parser", open_here)

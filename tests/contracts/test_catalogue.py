@@ -28,6 +28,7 @@ def catalogue(request: pytest.FixtureRequest) -> Catalogue:
         return FakeCatalogue()
     sqlite: SqliteCatalogue = request.getfixturevalue("sqlite")
     sqlite.remove([record.doc_id for record in sqlite.documents()])
+    sqlite.remove(sorted(sqlite.staged()))
     return sqlite
 
 
@@ -51,6 +52,7 @@ def test_record_comes_back_whole(catalogue: Catalogue) -> None:
         tables=1,
         chunks=4,
         indexed_at="2026-01-02T03:04:05Z",
+        recipe="0a1b2c3d.4e5f6071",
     )
     catalogue.save(record)
     assert catalogue.document("d") == record
@@ -82,6 +84,18 @@ def test_pages_come_back_with_words_in_order(catalogue: Catalogue) -> None:
     catalogue.save(make_record("d"), parsed)
     assert catalogue.pages("d", [3, 1, 3, 99]) == [parsed.pages[0], parsed.pages[2]]
     assert catalogue.pages("d", []) == []
+
+
+def test_confidence_of_recognised_words_comes_back(catalogue: Catalogue) -> None:
+    parsed = make_parse(pages=2)
+    read, typed = parsed.pages
+    unsure = tuple(
+        replace(word, confidence=confidence)
+        for word, confidence in zip(read.words, (0.0, 12.5, 61.0, 96.5, 100.0), strict=True)
+    )
+    recognised = replace(read, words=unsure)
+    catalogue.save(make_record("d"), replace(parsed, pages=(recognised, typed)))
+    assert catalogue.pages("d", [1, 2]) == [recognised, typed]
 
 
 def test_save_without_parse_keeps_the_parse(catalogue: Catalogue) -> None:
@@ -122,3 +136,69 @@ def test_remove_forgets_record_and_parse_and_ignores_unknown_ids(catalogue: Cata
     assert catalogue.parsed("d") is None
     assert catalogue.pages("d", [1]) == []
     assert catalogue.parsed("kept") is not None
+
+
+def test_staged_version_is_unseen_until_it_is_promoted(catalogue: Catalogue) -> None:
+    catalogue.save(make_record("d"), make_parse(text="old"))
+    new = replace(make_record("d"), title="new")
+    catalogue.stage(new, make_parse(text="new text"), contents="c1")
+    assert catalogue.staged() == {"d": "c1"}
+    assert catalogue.document("d") == make_record("d")
+    before = catalogue.parsed("d")
+    assert before is not None
+    assert before.text.startswith("old")
+    catalogue.promote("d")
+    assert catalogue.staged() == {}
+    assert catalogue.document("d") == new
+    after = catalogue.parsed("d")
+    assert after is not None
+    assert after.text.startswith("new text")
+
+
+def test_staged_version_of_an_unknown_document_becomes_its_first(catalogue: Catalogue) -> None:
+    catalogue.stage(make_record("n"), make_parse(), contents="c")
+    assert catalogue.documents() == []
+    assert catalogue.parsed("n") is None
+    catalogue.promote("n")
+    assert catalogue.documents() == [make_record("n")]
+    assert catalogue.parsed("n") is not None
+
+
+def test_staging_again_replaces_what_was_staged(catalogue: Catalogue) -> None:
+    catalogue.stage(make_record("n"), make_parse(text="one"), contents="c1")
+    catalogue.stage(make_record("n"), make_parse(text="two"), contents="c2")
+    assert catalogue.staged() == {"n": "c2"}
+    catalogue.promote("n")
+    parsed = catalogue.parsed("n")
+    assert parsed is not None
+    assert parsed.text.startswith("two")
+
+
+def test_unstaged_version_is_forgotten_and_the_old_one_stays(catalogue: Catalogue) -> None:
+    catalogue.save(make_record("d"), make_parse(text="old"))
+    catalogue.stage(make_record("d"), make_parse(text="new"), contents="c")
+    catalogue.unstage("d")
+    catalogue.unstage("unknown")
+    assert catalogue.staged() == {}
+    parsed = catalogue.parsed("d")
+    assert parsed is not None
+    assert parsed.text.startswith("old")
+    with pytest.raises(LookupError):
+        catalogue.promote("d")
+
+
+def test_removed_document_has_nothing_staged_either(catalogue: Catalogue) -> None:
+    catalogue.save(make_record("d"), make_parse())
+    catalogue.stage(make_record("d"), make_parse(), contents="c")
+    catalogue.remove(["d"])
+    assert catalogue.staged() == {}
+
+
+def test_saving_a_record_keeps_what_is_staged(catalogue: Catalogue) -> None:
+    catalogue.save(make_record("d"), make_parse(text="old"))
+    catalogue.stage(make_record("d"), make_parse(text="new"), contents="c")
+    catalogue.save(make_record("d"), make_parse(text="other"))
+    catalogue.promote("d")
+    parsed = catalogue.parsed("d")
+    assert parsed is not None
+    assert parsed.text.startswith("new")

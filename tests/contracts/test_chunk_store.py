@@ -325,3 +325,14 @@ async def test_term_idf_follows_the_formula_and_every_write(fresh_store: ChunkSt
 
 async def test_term_idf_of_nothing_is_empty(store: ChunkStore) -> None:
     assert await store.term_idf([]) == {}
+
+
+async def test_chunk_ids_are_those_of_the_document_alone(store: ChunkStore) -> None:
+    one, two, other = make_chunk("a", 0), make_chunk("a", 1), make_chunk("b", 0)
+    await store.replace("a", [embedded(one), embedded(two)])
+    await store.replace("b", [embedded(other)])
+    assert await store.chunk_ids("a") == {one.chunk_id, two.chunk_id}
+    assert await store.chunk_counts() == {"a": 2, "b": 1}
+    await store.replace("a", [embedded(two)])
+    assert await store.chunk_ids("a") == {two.chunk_id}
+    assert await store.chunk_ids("unknown") == set()

@@ -33,6 +33,11 @@ def test_word_cut_at_a_line_end_is_joined() -> None:
     assert fold("environ-\nmental").text == "environmental"
 
 
+@pytest.mark.parametrize("join", [True, False])
+def test_soft_hyphen_at_a_line_end_always_cuts_a_word(join: bool) -> None:
+    assert fold("environ\u00ad\n mental", join_hyphens=join).text == "environmental"
+
+
 def test_hyphen_at_a_line_end_is_kept_on_request() -> None:
     assert fold("well-\n known", join_hyphens=False).text == "well-known"
 
@@ -87,7 +92,7 @@ def test_every_folded_character_knows_where_it_came_from(
 @given(text=_TEXTS, case=st.booleans(), accents=st.booleans())
 def test_a_run_folds_as_its_characters_do_alone(text: str, case: bool, accents: bool) -> None:
     # The fast path for runs must agree with the slow path for single characters.
-    if any(unicodedata.combining(c) or c in "-\u2010\u2011" or c.isnumeric() for c in text):
+    if any(unicodedata.combining(c) or c in "-\u00ad\u2010\u2011" or c.isnumeric() for c in text):
         return
     alone = "".join(" " if c.isspace() else fold(c, case=case, accents=accents).text for c in text)
     assert fold(text, case=case, accents=accents).text == " ".join(alone.split(" ")).strip() or (

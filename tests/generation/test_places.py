@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from fakes import FakeCatalogue
+from rag_source.domain.answers import Citation
 from rag_source.domain.catalogue import DocumentRecord
 from rag_source.domain.chunks import Chunk, Segment
 from rag_source.domain.documents import Block, Page, PagePlace, ParsedDocument, SourceFile, WordBox
-from rag_source.generation.places import place_in_document
+from rag_source.generation.citing import CheckedMarker
+from rag_source.generation.places import place_in_document, resolve
+from rag_source.generation.support import whole_line
 
 PAGES = ["The term starts in May and", "Page 1 of 2", "ends in June at noon."]
 TEXT = "\n".join(PAGES)
@@ -103,3 +106,31 @@ def test_second_paragraph_lies_in_its_own_block_and_page() -> None:
 def test_document_that_is_gone_leaves_the_chunk_as_place() -> None:
     place = place_in_document(_chunk(), 4, 8, FakeCatalogue())
     assert (place.page, place.block, place.boxes) == (1, "b0", ())
+
+
+def _cited(text: str, start: int, end: int) -> Citation:
+    chunk = Chunk(
+        chunk_id="c", doc_id="d", path="a.md", ordinal=0, block_id="b0", text=text,
+        segments=(Segment(start=0, end=len(text), document_start=0),), sentences=(),
+    )  # fmt: skip
+    marker = CheckedMarker(
+        number=1,
+        status="verified",
+        support=whole_line(1, start, end),
+        reason="",
+        sentence=(0, 1),
+        added=False,
+    )
+    return resolve(marker, chunk, FakeCatalogue())
+
+
+def test_quote_that_stands_several_times_in_its_chunk_says_so() -> None:
+    text = "Three times it has returned. three\ntimes it\u00a0has returned. Other words."
+    text = f"Three times it has returned.\n{text}"
+
+    assert _cited(text, 0, 28).occurrences == 2
+    assert _cited(text, text.index("Other"), len(text)).occurrences == 1
+
+
+def test_words_inside_other_words_are_no_occurrence() -> None:
+    assert _cited("the art of the artist", 4, 7).occurrences == 1

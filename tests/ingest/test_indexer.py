@@ -3,105 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from documents import make_csv, make_text
-from fakes import FakeCatalogue, FakeChunkStore, FakeEmbedder, WordCounter
-from rag_source.domain.catalogue import DocumentRecord
-from rag_source.domain.chunks import EmbeddedChunk, SparseVector, Vector
-from rag_source.domain.documents import ParsedDocument
+from documents import make_csv
+from fakes import WordCounter
+from ingest.indexing_world import PlainSparse, PowerCut, World
 from rag_source.domain.errors import BackendUnavailableError, ConfigurationError
 from rag_source.domain.reports import IngestReport
-from rag_source.ingest.indexer import Indexer, IndexingPolicy
+from rag_source.ingest.indexer import Indexer
 from rag_source.ingest.parsing import InProcessParser
-from rag_source.ingest.registry import LoaderRegistry
-
-NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)
-
-
-class _Sparse:
-    def encode_document(self, text: str, *, language: str) -> SparseVector:
-        return SparseVector(indices=(len(text),), values=(1.0,))
-
-    def encode_query(self, text: str, *, language: str) -> SparseVector:
-        return SparseVector()
-
-
-class _Embedder(FakeEmbedder):
-    """Fails when told to."""
-
-    broken = False
-
-    async def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
-        if self.broken:
-            raise BackendUnavailableError("the embedder does not answer")
-        return await super().embed_passages(texts)
-
-
-class _Catalogue(FakeCatalogue):
-    """Loses power before it writes a `ready` record, when told to."""
-
-    loses_power = False
-
-    def save(self, record: DocumentRecord, parsed: ParsedDocument | None = None) -> None:
-        if self.loses_power and record.status == "ready":
-            raise KeyboardInterrupt
-        super().save(record, parsed)
-
-
-class World:
-    """A corpus folder and everything the indexer talks to."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.catalogue = _Catalogue()
-        self.store = FakeChunkStore()
-        self.embedder = _Embedder()
-        self.registry = LoaderRegistry()
-        self.parsed: list[str] = []
-        self.policy = IndexingPolicy(mass_delete_guard=3)
-
-    async def run(self, *, force: bool = False) -> IngestReport:
-        world = self
-
-        class Parser(InProcessParser):
-            async def parse(self, path: Path) -> ParsedDocument:
-                world.parsed.append(path.name)
-                return await super().parse(path)
-
-        indexer = Indexer(
-            catalogue=self.catalogue,
-            store=self.store,
-            embedder=self.embedder,
-            sparse=_Sparse(),
-            counter=WordCounter(),
-            parser=Parser(self.registry),
-            registry=self.registry,
-            policy=self.policy,
-            now=lambda: NOW,
-        )
-        self.parsed.clear()
-        self.embedder.embedded.clear()
-        return await indexer.run(self.root, force=force)
-
-    def write(self, name: str, text: str) -> Path:
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return make_text(path, text)
-
-    def record(self, path: str) -> DocumentRecord:
-        return next(r for r in self.catalogue.documents() if r.source.path == path)
-
-    def chunks(self, path: str) -> list[EmbeddedChunk]:
-        return self.store.documents.get(self.record(path).doc_id, [])
-
-    def text(self, path: str) -> str:
-        return "\n".join(one.chunk.text for one in self.chunks(path))
 
 
 @pytest.fixture
@@ -159,7 +72,7 @@ async def test_unchanged_file_is_not_even_read(
 ) -> None:
     world.write("a.txt", "Words.")
     await world.run()
-    monkeypatch.setattr("rag_source.ingest.indexer.fingerprint", _must_not_be_called)
+    monkeypatch.setattr("rag_source.ingest.reconciler.fingerprint", _must_not_be_called)
 
     report = await world.run()
 
@@ -329,7 +242,7 @@ async def test_embedder_that_fails_stops_the_pass_and_keeps_the_old_version(worl
 async def test_crash_between_store_and_catalogue_heals_with_the_next_pass(world: World) -> None:
     world.write("a.txt", "Words.")
     world.catalogue.loses_power = True
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(PowerCut):
         await world.run()
     assert len(world.store.documents) == 1
 
@@ -392,8 +305,10 @@ async def test_progress_names_each_file_and_comes_to_an_end(world: World) -> Non
     indexer = Indexer(
         catalogue=world.catalogue,
         store=world.store,
+        jobs=world.jobs,
+        spool=world.spool,
         embedder=world.embedder,
-        sparse=_Sparse(),
+        sparse=PlainSparse(),
         counter=WordCounter(),
         parser=InProcessParser(world.registry),
     )

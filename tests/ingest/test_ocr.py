@@ -15,7 +15,7 @@ from documents import PdfText, paragraph
 from rag_source.domain.errors import SourceError
 from rag_source.ingest.ocr import OcrEngine, OcrPage, OcrPolicy
 from rag_source.ingest.ocr_fragments import ocr_fragments
-from rag_source.ingest.ocr_tesseract import parse_tsv
+from rag_source.ingest.ocr_tesseract import Tesseract, parse_tsv
 from rag_source.ingest.page_blocks import page_blocks
 from scans import (
     DPI,
@@ -195,6 +195,18 @@ def test_missing_language_is_unavailable_with_its_package(
     assert caught.value.hint.endswith("apt-get install tesseract-ocr tesseract-ocr-fra")
 
 
+def test_tesseract_works_once_what_it_missed_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tesseract = Tesseract(("eng", "fra"), 5)
+    tesseract_saying(tmp_path, monkeypatch, languages="eng")
+    assert not tesseract.works()
+
+    program = tmp_path / "bin" / "tesseract"
+    program.write_text(program.read_text(encoding="utf-8").replace("eng", "eng\nfra"), "utf-8")
+    assert tesseract.works()
+
+
 def test_hanging_tesseract_is_killed_at_its_timeout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,6 +221,35 @@ def test_hanging_tesseract_is_killed_at_its_timeout(
     assert _is_gone(int(pid_file.read_text(encoding="utf-8")))
     assert granted[0] == 0.5
     assert 0.4 < sum(granted) < 5
+
+
+@pytest.mark.parametrize(("takes_s", "granted_s"), [(0.75, 0.75), (90.0, 2.0)])
+def test_work_on_a_page_does_not_count_within_reason(takes_s: float, granted_s: float) -> None:
+    granted: list[float] = []
+    clock = [1000.0]
+    engine = OcrEngine(grant=granted.append, now=lambda: clock[0])
+
+    with engine.page():
+        clock[0] += takes_s
+
+    assert granted == [granted_s]
+
+
+def test_time_that_tesseract_takes_is_granted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tesseract_saying(tmp_path, monkeypatch, tsv_row("Words.", (100, 130, 120, 30)))
+    granted: list[float] = []
+    ticks = iter(range(100))
+    engine = OcrEngine(ENGLISH, grant=granted.append, now=lambda: float(next(ticks)))
+    picture = picture_of(tmp_path, _drawn())
+
+    with engine.page():
+        engine.recognise(picture, dpi=DPI)
+
+    # The clock is read at both ends of the page and of each run: one second between two looks.
+    looks = next(ticks)
+    assert sum(granted) == looks - 1
 
 
 def test_picture_beyond_the_limit_is_too_large() -> None:

@@ -189,6 +189,18 @@ def test_mixed_file_with_ocr_off_names_its_bare_page(tmp_path: Path) -> None:
     assert _warnings(parsed) == {"pages_without_text": "These pages hold no text: 2."}
 
 
+def test_scan_with_a_stamp_and_ocr_off_is_named(tmp_path: Path) -> None:
+    path = scanned_pdf(tmp_path / "mixed.pdf", [paragraph(["Typed."]), _scan(tmp_path)])
+    with _mupdf.open(path) as document:
+        document[1].insert_text((20, 20), "Copy 1 of 2")
+        document.saveIncr()
+
+    parsed = _load(path, mode="off")
+
+    assert list(_warnings(parsed)) == ["ocr_off"]
+    assert "only a label was read: 2." in _warnings(parsed)["ocr_off"]
+
+
 def test_scan_in_which_nothing_is_found_is_no_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from documents import make_pdf, make_text, paragraph
+from documents import columns, make_pdf, make_text, paragraph, rtl_text
 from rag_source.domain.documents import (
     Block,
     Cell,
@@ -82,6 +83,24 @@ async def test_worker_gives_what_the_loader_gives_and_is_kept(tmp_path: Path) ->
         assert pool.pids == pids
         assert pids[0] != os.getpid()
     assert not _is_running(pids[0])
+
+
+async def test_copies_parsed_side_by_side_never_fail_and_read_alike(tmp_path: Path) -> None:
+    pages = [columns([f"left {i}a", f"left {i}b"], [f"right {i}a", f"right {i}b"]) for i in "123"]
+    good = make_pdf(
+        tmp_path / "0.pdf", [*pages, rtl_text("محمد21", right=500, y=99, order="visual")]
+    )
+    copies = [good, *(Path(shutil.copy(good, tmp_path / f"{i}.pdf")) for i in range(1, 8))]
+    texts: list[str] = []
+
+    async with ParserPool(workers=WorkerPolicy(workers=4)) as pool:
+        for _ in range(20):
+            parsed = await asyncio.gather(*(pool.parse(copy) for copy in copies))
+            texts += [document.text for document in parsed]
+        assert len(pool.pids) == 4
+
+    assert len(texts) == 160
+    assert set(texts) == {pdf_loader.load(good).text}
 
 
 async def test_reason_of_the_loader_arrives_whole(tmp_path: Path) -> None:

@@ -42,6 +42,10 @@ def forms(text: str, language: str = "und") -> set[str]:
         ("والكتاب", "الكتاب"),
         ("أرز", "ارز"),
         ("المدينة", "بالمدينة"),
+        ("environmental", "environ-\nmental"),
+        ("well-known", "it is well-\n  known"),
+        ("known", "well\u2010\nknown"),
+        ("well", "well\u2011\nknown"),
     ],
 )
 def test_two_spellings_share_a_term(asked: str, written: str) -> None:
@@ -60,6 +64,14 @@ def test_the_whole_code_is_a_term_of_its_own(one: str, other: str) -> None:
 
 def test_a_word_before_a_figure_is_not_taken_into_it() -> None:
     assert "12345" not in forms("E07 12 345x")
+
+
+def test_a_word_cut_at_a_line_end_counts_once() -> None:
+    assert sum(word.position for word in read_words("the environ-\nmental policy", "und")) == 3
+
+
+def test_a_hyphen_inside_a_line_cuts_no_word_apart() -> None:
+    assert [word.surface for word in read_words("well-known", "und")] == ["well", "known"]
 
 
 def test_a_code_is_as_long_as_its_pieces() -> None:

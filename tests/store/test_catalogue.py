@@ -13,7 +13,7 @@ import pytest
 from rag_source.domain.documents import Page, WordBox
 from rag_source.domain.errors import BackendError, ConfigurationError
 from rag_source.store.catalogue import SqliteCatalogue
-from rag_source.store.migrations import MIGRATIONS
+from rag_source.store.migrations import APPLICATION_ID, MIGRATIONS
 from store_inputs import make_parse, make_record
 
 
@@ -79,13 +79,42 @@ def test_damaged_parse_is_reported_not_returned(tmp_path: Path) -> None:
         catalogue.save(make_record("d"), make_parse())
         other = sqlite3.connect(tmp_path / "c.db")
         with other:
-            other.execute("UPDATE parses SET blocks = x'00'")
-            other.execute("UPDATE pages SET words = x'00'")
+            other.execute("UPDATE versions SET blocks = x'00'")
+            other.execute("UPDATE version_pages SET words = x'00'")
         other.close()
         with pytest.raises(ConfigurationError, match="damaged"):
             catalogue.parsed("d")
         with pytest.raises(ConfigurationError, match="damaged"):
             catalogue.pages("d", [1])
+
+
+def test_catalogue_of_the_first_schema_is_upgraded_with_its_parses(tmp_path: Path) -> None:
+    record, parsed = make_record("d", path="a.pdf"), make_parse()
+    with SqliteCatalogue(tmp_path / "new.db") as new:
+        new.save(record, parsed)
+        (version,) = new.database.rows("SELECT * FROM versions")
+        pages = new.database.rows("SELECT * FROM version_pages")
+        (row,) = new.database.rows("SELECT * FROM documents")
+        columns = [name for _, name, *_ in new.database.rows("PRAGMA table_info(documents)")]
+    old = sqlite3.connect(tmp_path / "old.db", isolation_level=None)
+    for statement in MIGRATIONS[0]:
+        old.execute(statement)
+    old.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    old.execute("PRAGMA user_version = 1")
+    first = [name for _, name, *_ in old.execute("PRAGMA table_info(documents)").fetchall()]
+    values = dict(zip(columns, row, strict=True))
+    marks = ", ".join("?" * len(first))
+    old.execute(f"INSERT INTO documents VALUES ({marks})", [values[name] for name in first])
+    old.execute("INSERT INTO parses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ("d", *version[2:]))
+    for page in pages:
+        old.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ("d", *page[1:]))
+    old.close()
+    with SqliteCatalogue(tmp_path / "old.db") as upgraded:
+        assert upgraded.documents() == [record]
+        found = upgraded.parsed("d")
+        assert found is not None
+        assert found.text == parsed.text
+        assert upgraded.pages("d", [1]) == [parsed.pages[0]]
 
 
 def test_missing_folder_is_a_configuration_error(tmp_path: Path) -> None:

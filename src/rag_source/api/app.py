@@ -14,6 +14,10 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
 
 from rag_source.api.auth import BearerAuth, BodyLimit
+from rag_source.api.checks import router as check_router
+from rag_source.api.jobs import router as job_router
+from rag_source.api.projects import router as project_router
+from rag_source.api.service import ProjectDirectory, service_of
 from rag_source.api.wire import (
     AskRequest,
     AskResponse,
@@ -30,7 +34,8 @@ from rag_source.domain.answers import AnswerDone, AnswerEvent, AnswerFailed
 from rag_source.domain.catalogue import DocumentRecord
 from rag_source.domain.errors import NotFoundError, RagError, RequestError
 from rag_source.domain.evidence import SearchFilter, SearchMode, SearchResult
-from rag_source.domain.health import Health
+from rag_source.domain.health import Check, Health
+from rag_source.domain.jobs import JobAction, QueueStatus
 from rag_source.domain.reports import IngestReport
 
 __all__ = ["Service", "create_app"]
@@ -57,14 +62,29 @@ class Service(Protocol):
 
     async def health(self) -> Health: ...
 
+    def checks(self) -> AsyncIterator[Check]: ...
 
-def create_app(service: Service, *, token: str, lifespan: Any = None) -> FastAPI:
+    async def repair(self) -> int: ...
+
+    async def queue(self) -> QueueStatus: ...
+
+    async def control(self, action: JobAction, path: str | None = None) -> QueueStatus: ...
+
+
+def create_app(
+    service: Service,
+    *,
+    token: str,
+    lifespan: Any = None,
+    projects: ProjectDirectory | None = None,
+) -> FastAPI:
     """The ASGI application around a service.
 
     Args:
         service: Answers the calls; owned by the caller.
         token: The bearer token; every route but `/health` asks for it.
         lifespan: Passed to FastAPI.
+        projects: Other services that requests may name; without it there is this one alone.
     """
     app = FastAPI(
         title="rag-source",
@@ -77,19 +97,18 @@ def create_app(service: Service, *, token: str, lifespan: Any = None) -> FastAPI
         },
     )
     app.state.service = service
+    app.state.projects = projects
     _add_error_handlers(app)
     app.include_router(router)
+    app.include_router(job_router)
+    app.include_router(check_router)
+    app.include_router(project_router)
     app.add_middleware(BodyLimit, limit_bytes=LIMIT_BODY_BYTES)
     app.add_middleware(BearerAuth, token=token)
     return app
 
 
-def _service(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service
-
-
-_Service = Annotated[Service, Depends(_service)]
+_Service = Annotated[Service, Depends(service_of)]
 
 
 router = APIRouter()

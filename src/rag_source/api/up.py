@@ -1,4 +1,4 @@
-"""`rag-source up`: one process that holds the state, indexes the folder and serves the API."""
+"""`rag-source up`: one process that holds the state, follows the folder and serves the API."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from fastapi import FastAPI
 from rag_source.api.app import create_app
 from rag_source.api.serve import bind, serve
 from rag_source.domain.errors import RagError
+from rag_source.domain.projects import DEFAULT_PROJECT
+from rag_source.domain.reports import Drained
+from rag_source.installation import Installation, open_installation
 from rag_source.settings import Settings, check_token
 from rag_source.store.state import StateDirectory
-from rag_source.wiring import Application, open_application
 
 __all__ = ["run_service"]
 
@@ -36,48 +38,56 @@ async def run_service(
         check_token(token)
     sock = bind(settings.api.host, settings.api.port)
     with contextlib.closing(sock):
-        async with open_application(settings, purpose="rag-source up") as application:
-            application.check_models()
+        async with open_installation(settings, purpose="rag-source up") as installation:
+            default = installation.project(DEFAULT_PROJECT)
+            default.check_models()
             state = StateDirectory(settings.state_dir())
-            # The answer and embedding models load while the folder is being read.
+            generated = "" if token else state.make_token()
+            # The answer and embedding models load while the folders are being read.
             app = create_app(
-                application,
-                token=token or state.make_token(),
-                lifespan=_indexing(application, say, on_progress),
+                default,
+                token=token or generated,
+                lifespan=_indexing(installation, say, on_progress),
+                projects=installation,
             )
 
             def ready(url: str) -> None:
-                application.announce(url)
+                installation.announce(url, generated)
                 say(f"rag-source answers on {url} (Ctrl+C stops it)")
-                if not token:
+                if generated:
                     say(f"token: in {state.path / 'api-token'}")
 
             await serve(app, sock, on_ready=ready)
 
 
 def _indexing(
-    application: Application,
+    installation: Installation,
     say: Callable[[str], None],
     on_progress: Callable[..., None] | None,
 ) -> Callable[[FastAPI], contextlib.AbstractAsyncContextManager[None]]:
-    """A lifespan that brings the index up to date beside the requests, and ends with them."""
+    """A lifespan that keeps the indexes up to date beside the requests, and ends with them."""
+    reported: set[str] = set()
 
-    async def index() -> None:
-        try:
-            report = await application.ingest(on_progress=on_progress)
-        except RagError as error:
-            say(f"indexing failed: {error.message} ({error.hint})")
-            return
-        say(
-            f"index: {report.added} added, {report.updated} updated, {report.removed} removed, "
-            f"{report.unchanged} unchanged, {len(report.failed)} failed"
-        )
+    def drained(project: str, result: Drained) -> None:
+        if project not in reported or result != Drained():
+            reported.add(project)
+            say(
+                f"{_of(project)}index: {result.added} added, {result.updated} updated, "
+                f"{len(result.failed)} failed"
+            )
+
+    def failed(project: str, error: RagError) -> None:
+        say(f"{_of(project)}indexing failed: {error.message} ({error.hint})")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as tasks:
-            indexing = tasks.create_task(index())
-            warming = tasks.create_task(application.warm_up())
+            indexing = tasks.create_task(
+                installation.keep_index(
+                    on_drained=drained, on_failed=failed, on_progress=on_progress
+                )
+            )
+            warming = tasks.create_task(installation.warm_up())
             try:
                 yield
             finally:
@@ -85,3 +95,7 @@ def _indexing(
                 warming.cancel()
 
     return lifespan
+
+
+def _of(project: str) -> str:
+    return "" if project == DEFAULT_PROJECT else f"{project}: "

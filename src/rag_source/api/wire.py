@@ -119,6 +119,12 @@ class BoxOut(_Wire):
     y1: float
 
 
+class TablePlaceOut(_Wire):
+    row: int
+    columns: list[str]
+    sheet: str
+
+
 class CitationOut(_Wire):
     """One `[n]`. `start` and `end` are code points of the document text (`inspect --text`)."""
 
@@ -136,9 +142,12 @@ class CitationOut(_Wire):
     reason: str
     added: bool
     sentence: tuple[int, int]
+    occurrences: int
+    table: TablePlaceOut | None
 
     @classmethod
     def of(cls, citation: Citation) -> CitationOut:
+        table = citation.table
         return cls(
             marker=citation.marker,
             status=citation.status,
@@ -154,6 +163,10 @@ class CitationOut(_Wire):
             reason=citation.reason,
             added=citation.added,
             sentence=citation.sentence,
+            occurrences=citation.occurrences,
+            table=TablePlaceOut(row=table.row, columns=list(table.columns), sheet=table.sheet)
+            if table
+            else None,
         )
 
 
@@ -296,6 +309,7 @@ class HealthResponse(_Wire):
     documents: int | None = None
     failed_documents: int | None = None
     chunks: int | None = None
+    waiting_jobs: int | None = None
     models: dict[str, str] | None = None
     problems: list[str] = Field(default_factory=list)
 
@@ -307,6 +321,7 @@ class HealthResponse(_Wire):
             documents=health.documents,
             failed_documents=health.failed_documents,
             chunks=health.chunks,
+            waiting_jobs=health.waiting_jobs,
             models=health.models,
             problems=list(health.problems),
         )

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from rag_source.cli import ask, corpus, measure, models, service
+from rag_source.cli import ask, corpus, jobs, measure, models, projects, service
+from rag_source.cli.inspection import InspectCommand
 from rag_source.cli.output import ERROR, note, print_error
 from rag_source.cli.session import Options
 from rag_source.domain.errors import RagError
@@ -35,29 +36,35 @@ def options(
     state_dir: Annotated[
         Path | None, typer.Option(help="Where the index lives (RAG_SOURCE_STATE_DIR).")
     ] = None,
+    project: Annotated[
+        str | None, typer.Option(help="Project to work on (RAG_SOURCE_PROJECT).")
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Log what happens to stderr.")
     ] = False,
 ) -> None:
     """Options that come before the command."""
-    context.obj = Options(data_dir=data_dir, state_dir=state_dir, verbose=verbose)
+    context.obj = Options(data_dir=data_dir, state_dir=state_dir, project=project, verbose=verbose)
 
 
 for command in (
     service.demo,
     service.up,
     service.health,
+    service.doctor,
     corpus.docs,
     ask.ask,
     ask.search,
     corpus.ingest,
+    jobs.jobs,
     corpus.inspect,
     measure.verify,
     service.config,
 ):
-    app.command()(command)
+    app.command(cls=InspectCommand if command is corpus.inspect else None)(command)
 app.command(name="eval")(measure.evaluate)
 app.add_typer(models.app, name="models")
+app.add_typer(projects.app, name="projects")
 
 
 def main() -> None:

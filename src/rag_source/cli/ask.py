@@ -106,6 +106,8 @@ def print_answer(answer: AskResponse) -> None:
         say(f"  {_MARKS[citation.status]} [{citation.marker}] {_place(citation)}")
         if citation.quote:
             say(f"      « {_one_line(citation.quote)} »")
+        if citation.occurrences > 1:
+            say(f"      one of {citation.occurrences} places with these words")
         if citation.reason:
             say(f"      {citation.reason}")
     if answer.badge:
@@ -130,6 +132,9 @@ def _place(citation: CitationOut) -> str:
     if not citation.path:
         return citation.status
     page = f", p. {citation.page}" if citation.page else f", {citation.block}"
+    if citation.table is not None:
+        sheet = f"{citation.table.sheet} " if citation.table.sheet else ""
+        page = f"{page if citation.page else ''}, {sheet}row {citation.table.row}"
     how = "exact" if citation.score == 100 else f"{citation.score:.0f}"
     return f"{citation.path}{page} ({citation.status}, {how})"
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
+from rag_source.api.check_wire import CheckOut, ChecksResponse
+from rag_source.api.job_wire import JobsResponse
 from rag_source.api.wire import (
     AskResponse,
     DocumentOut,
@@ -20,8 +22,12 @@ from rag_source.api.wire import (
 from rag_source.domain.answers import AnswerDone, AnswerFailed, TokenDelta
 from rag_source.domain.errors import BackendError, BackendUnavailableError, RagError
 from rag_source.domain.evidence import SearchFilter, SearchMode
+from rag_source.domain.jobs import JobAction
+from rag_source.domain.projects import DEFAULT_PROJECT
 from rag_source.settings import Settings
-from rag_source.wiring import Application, open_application
+
+if TYPE_CHECKING:
+    from rag_source.application import Application
 
 __all__ = ["LocalBackend", "RemoteBackend"]
 
@@ -38,6 +44,9 @@ class LocalBackend:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
+        # Lazy: whoever asks a running service needs neither the engine nor a parser.
+        from rag_source.wiring import open_application
+
         self._application: Application = await self._stack.enter_async_context(
             open_application(self._settings, purpose=self._purpose)
         )
@@ -88,14 +97,32 @@ class LocalBackend:
     async def health(self) -> HealthResponse:
         return HealthResponse.of(await self._application.health())
 
+    async def checks(self, *, repair: bool) -> AsyncIterator[CheckOut]:
+        if repair:
+            await self._application.repair()
+        async for check in self._application.checks():
+            yield CheckOut.of(check)
+
+    async def jobs(self) -> JobsResponse:
+        return JobsResponse.of(await self._application.queue())
+
+    async def control(self, action: JobAction, path: str | None) -> JobsResponse:
+        return JobsResponse.of(await self._application.control(action, path))
+
 
 class RemoteBackend:
     """Asks a running service over HTTP."""
 
     def __init__(
-        self, url: str, token: str, *, transport: httpx.AsyncBaseTransport | None = None
+        self,
+        url: str,
+        token: str,
+        *,
+        project: str = DEFAULT_PROJECT,
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._url = url
+        self._params = {} if project == DEFAULT_PROJECT else {"project": project}
         self._http = httpx.AsyncClient(
             base_url=url,
             headers={"Authorization": f"Bearer {token}"},
@@ -140,21 +167,36 @@ class RemoteBackend:
     async def ingest(
         self, *, force: bool, on_progress: Callable[..., None] | None = None
     ) -> IngestResponse:
-        path = f"/v1/ingest?force={'true' if force else 'false'}"
-        return IngestResponse.model_validate(await self._call("POST", path, {}))
+        reply = await self._call("POST", "/v1/ingest", {}, force=force)
+        return IngestResponse.model_validate(reply)
 
     async def health(self) -> HealthResponse:
         return HealthResponse.model_validate(await self._call("GET", "/health"))
 
-    async def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    async def checks(self, *, repair: bool) -> AsyncIterator[CheckOut]:
+        reply = await self._call("POST", "/v1/checks", repair=repair)
+        for check in ChecksResponse.model_validate(reply).checks:
+            yield check
+
+    async def jobs(self) -> JobsResponse:
+        return JobsResponse.model_validate(await self._call("GET", "/v1/jobs"))
+
+    async def control(self, action: JobAction, path: str | None) -> JobsResponse:
+        reply = await self._call("POST", f"/v1/jobs/{action}", {"path": path})
+        return JobsResponse.model_validate(reply)
+
+    async def _call(
+        self, method: str, path: str, body: dict[str, Any] | None = None, **flags: bool
+    ) -> Any:
+        params = self._params | {name: str(value).lower() for name, value in flags.items()}
         with self._translated():
-            response = await self._http.request(method, path, json=body)
+            response = await self._http.request(method, path, json=body, params=params)
             self._check(response.status_code, response.content)
             return response.json()
 
     async def _stream(self, path: str, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
         with self._translated():
-            async with self._http.stream("POST", path, json=body) as response:
+            async with self._http.stream("POST", path, json=body, params=self._params) as response:
                 if response.status_code != 200:
                     self._check(response.status_code, await response.aread())
                 async for line in response.aiter_lines():

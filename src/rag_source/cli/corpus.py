@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rag_source.cli.inspection import DEFAULT_SAMPLE, show_files
 from rag_source.cli.output import EMPTY, OK, Bar, print_json, say
+from rag_source.cli.rendition import show_rendition
 from rag_source.cli.session import open_backend, settings_of
 
 if TYPE_CHECKING:
     from rag_source.api.wire import DocumentsResponse, IngestResponse
-    from rag_source.ingest import FileInspection
 
 __all__ = ["docs", "ingest", "inspect"]
 
@@ -57,30 +57,28 @@ def ingest(
 def inspect(
     context: typer.Context,
     path: Annotated[Path, typer.Argument(help="A file or a folder.")],
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="[N]",
+            help=f"Look at N files of the folder, of every format; {DEFAULT_SAMPLE} without N.",
+        ),
+    ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the full document text.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Print one file as HTML, no more.")] = False,
     json: _Json = False,
 ) -> None:
     """Show what ingestion extracts, without indexing; exit 1 if no file can be used."""
-    # Lazy: the parsers are not needed for `--help`.
-    from rag_source.wiring import inspect_files
+    # Lazy: the application is not needed for `--help`.
+    from rag_source.ingest import select_files
 
-    files = asyncio.run(inspect_files(settings_of(context), path))
-    if json:
-        print_json({"files": [_inspection(file, with_text=text) for file in files]})
-    else:
-        for file in files:
-            state = file.status if not file.code else f"{file.status} [{file.code}]"
-            say(
-                f"{file.path}: {state}, {file.loader or 'no loader'}, {file.pages} pages, "
-                f"{file.blocks} blocks, {file.tables} tables, {file.chunks} chunks"
-            )
-            for line in ([file.message] if file.message else []) + [
-                f"{warning.message} [{warning.code}]" for warning in file.warnings
-            ]:
-                say(f"  {line}")
-            if text and file.text:
-                say(file.text)
-    raise typer.Exit(OK if any(file.status == "ready" for file in files) else EMPTY)
+    settings = settings_of(context)
+    if html:
+        raise typer.Exit(show_rendition(settings, path, as_json=json))
+    selection = select_files(path, sample=sample or 0)
+    states = asyncio.run(show_files(settings, selection, with_text=text, as_json=json))
+    raise typer.Exit(OK if states["ready"] else EMPTY)
 
 
 def docs(context: typer.Context, json: _Json = False) -> None:
@@ -103,10 +101,3 @@ def docs(context: typer.Context, json: _Json = False) -> None:
             for warning in document.warnings:
                 say(f"    {warning}")
     raise typer.Exit(OK if documents else EMPTY)
-
-
-def _inspection(file: FileInspection, *, with_text: bool) -> dict[str, object]:
-    fields = asdict(file)
-    if not with_text:
-        fields["text"] = ""
-    return fields

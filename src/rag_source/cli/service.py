@@ -1,9 +1,9 @@
-"""`up`, `health`, `config` and `demo`."""
+"""`up`, `health`, `doctor`, `config` and `demo`."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,9 +11,10 @@ from rag_source.cli.output import EMPTY, OK, Bar, note, print_json, say
 from rag_source.cli.session import open_backend, settings_of
 
 if TYPE_CHECKING:
+    from rag_source.api.check_wire import CheckOut
     from rag_source.api.wire import HealthResponse
 
-__all__ = ["config", "demo", "health", "up"]
+__all__ = ["config", "demo", "doctor", "health", "up"]
 
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -26,7 +27,7 @@ def up(
     # Lazy: the whole application.
     from rag_source.api.up import run_service
 
-    overrides = {} if port is None else {"api": {"port": port}}
+    overrides: dict[str, Any] = {} if port is None else {"api": {"port": port}}
     settings = settings_of(context, **overrides)
     settings.data_dir()
     bar = Bar("indexing")
@@ -52,6 +53,33 @@ def health(context: typer.Context, json: _Json = False) -> None:
         for problem in report.problems:
             say(f"  ! {problem}")
     raise typer.Exit(OK if report.status == "ok" else EMPTY)
+
+
+def doctor(
+    context: typer.Context,
+    repair: Annotated[
+        bool, typer.Option(help="Have documents indexed anew whose record and chunks disagree.")
+    ] = False,
+    json: _Json = False,
+) -> None:
+    """Check that every part does what an answer rests on; exit 1 with the remedies if not."""
+    settings = settings_of(context)
+
+    async def run() -> list[CheckOut]:
+        found: list[CheckOut] = []
+        async with open_backend(settings, "rag-source doctor") as backend:
+            async for check in backend.checks(repair=repair):
+                found.append(check)
+                if not json:
+                    say(f"{'✓' if check.ok else '✗'} {check.name}: {check.detail}")
+                    if check.remedy:
+                        say(f"    {check.remedy}")
+        return found
+
+    checks = asyncio.run(run())
+    if json:
+        print_json({"checks": [check.model_dump(mode="json") for check in checks]})
+    raise typer.Exit(OK if all(check.ok for check in checks) else EMPTY)
 
 
 def config(context: typer.Context, json: _Json = False) -> None:

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 
 from rag_source.domain.evidence import SearchMode
+from rag_source.domain.projects import DEFAULT_PROJECT
 
 if TYPE_CHECKING:
+    from rag_source.api.check_wire import CheckOut
+    from rag_source.api.job_wire import JobsResponse
     from rag_source.api.wire import (
         AskResponse,
         DocumentsResponse,
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
         IngestResponse,
         SearchResponse,
     )
+    from rag_source.domain.jobs import JobAction
     from rag_source.settings import Settings
 
 __all__ = ["Backend", "Options", "open_backend", "settings_of"]
@@ -36,6 +40,7 @@ class Options:
 
     data_dir: Path | None = None
     state_dir: Path | None = None
+    project: str | None = None
     verbose: bool = False
 
 
@@ -63,9 +68,25 @@ class Backend(Protocol):
 
     async def health(self) -> HealthResponse: ...
 
+    def checks(self, *, repair: bool) -> AsyncIterator[CheckOut]: ...
 
-def settings_of(context: typer.Context, **overrides: Any) -> Settings:
-    """The settings of a command, its global options applied; sets up logging."""
+    async def jobs(self) -> JobsResponse: ...
+
+    async def control(self, action: JobAction, path: str | None) -> JobsResponse: ...
+
+
+def settings_of(context: typer.Context, *, for_project: bool = True, **overrides: Any) -> Settings:
+    """The settings of a command, its global options applied; sets up logging.
+
+    Args:
+        context: The command's.
+        for_project: Whether folder and state are those of the project that is named.
+        overrides: Sections and fields of the settings.
+
+    Raises:
+        NotFoundError: There is no such project.
+        ConfigurationError: A setting is not valid.
+    """
     # Lazy: pydantic-settings costs more than all of `--help`.
     from rag_source.settings import load_settings
 
@@ -74,12 +95,26 @@ def settings_of(context: typer.Context, **overrides: Any) -> Settings:
         overrides.setdefault("data", {"dir": options.data_dir})
     if options.state_dir is not None:
         overrides.setdefault("state", {"dir": options.state_dir})
+    if options.project is not None:
+        overrides.setdefault("project", options.project)
     settings = load_settings(**overrides)
+    # A service at a far end has a list of its own.
+    if for_project and settings.project != DEFAULT_PROJECT and not settings.api.url:
+        settings = _of_project(settings)
     level = "INFO" if options.verbose else settings.log.level
     logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
-    # httpx logs a URL for each request at INFO; our own lines say what matters.
+    # They log each URL and each batch of events at INFO; our own lines say what matters.
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
     return settings
+
+
+def _of_project(settings: Settings) -> Settings:
+    # Lazy: most commands are about the default project.
+    from rag_source.store.projects import ProjectRegistry
+
+    project = ProjectRegistry(settings.projects_dir()).project(settings.project)
+    return settings.for_project(project.folder, project.state)
 
 
 @asynccontextmanager
@@ -96,7 +131,7 @@ async def open_backend(settings: Settings, purpose: str) -> AsyncIterator[Backen
     running = _running_service(settings)
     if running is not None:
         url, token = running
-        async with RemoteBackend(url, token) as backend:
+        async with RemoteBackend(url, token, project=settings.project) as backend:
             yield backend
         return
     async with LocalBackend(settings, purpose) as local:

@@ -36,6 +36,7 @@ MULTILINGUAL_E5_SMALL_Q4 = EmbeddingModel(
 """The embedded profile's model. Another packaging of it has vectors that cannot be compared."""
 
 _SERVER = "embedder"
+_HINT = "is the address that of an embedding server?"
 _NO_SUCH_ROUTE = "no_such_route"
 _T = TypeVar("_T")
 
@@ -190,7 +191,9 @@ class HttpEmbedder:
     def _vectors(self, reply: Any, count: int) -> list[Vector]:
         items = sorted(reply["data"], key=lambda item: int(item["index"]))
         if [item["index"] for item in items] != list(range(count)):
-            raise BackendError(f"the {_SERVER} sent {len(items)} vectors for {count} texts")
+            raise BackendError(
+                f"the {_SERVER} sent {len(items)} vectors for {count} texts", hint=_HINT
+            )
         return [self._vector(item["embedding"]) for item in items]
 
     def _vector(self, embedding: Any) -> Vector:
@@ -231,5 +234,5 @@ class HttpEmbedder:
 def _counts(reply: Any, count: int) -> list[int]:
     counts = reply["counts"]
     if len(counts) != count or not all(isinstance(n, int) and n > 0 for n in counts):
-        raise BackendError(f"the {_SERVER} did not count {count} texts")
+        raise BackendError(f"the {_SERVER} did not count {count} texts", hint=_HINT)
     return list(counts)

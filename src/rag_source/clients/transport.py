@@ -84,7 +84,7 @@ def error_of(server: str, status: int, body: bytes | str | Mapping[str, Any]) ->
         return BackendUnavailableError(text, hint="it may still be loading; try again")
     if code in (401, 403):
         return BackendError(text, hint="check the key of the model server")
-    return BackendError(text)
+    return BackendError(text, hint="try again; if it persists, restart the model server")
 
 
 def well_formed(text: str) -> str:

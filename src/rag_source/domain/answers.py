@@ -19,6 +19,7 @@ __all__ = [
     "NearMiss",
     "Quote",
     "SearchDone",
+    "TablePlace",
     "TokenDelta",
 ]
 
@@ -53,6 +54,20 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TablePlace:
+    """Where in a table a quote lies.
+
+    `row` is what the file's own reader calls it: the line of a delimited file, the row of a sheet;
+    elsewhere it counts the table's rows from 1, the header included. `columns` are the header
+    paths of the cells that the quote touches, empty where the table names none.
+    """
+
+    row: int
+    columns: tuple[str, ...] = ()
+    sheet: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
     """One `[n]` of an answer, resolved.
 
@@ -60,6 +75,8 @@ class Citation:
     the block in which it starts. `page` and `boxes` are given for paginated files. A rejected
     citation names no source: its `path` is empty. `sentence` is the range of the answer text that
     the citation stands for. `added` says that the program, not the model, put the marker there.
+    `occurrences` is how often the words of the quote stand in the cited chunk: above 1 the place
+    shown is one of several that say the same. `table` is given for a quote that starts in a table.
     """
 
     marker: int
@@ -76,6 +93,8 @@ class Citation:
     reason: str = ""
     sentence: tuple[int, int] = (0, 0)
     added: bool = False
+    occurrences: int = 1
+    table: TablePlace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

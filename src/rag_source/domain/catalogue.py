@@ -14,10 +14,12 @@ DocumentStatus: TypeAlias = Literal["indexing", "ready", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentRecord:
-    """A file and its state. `ready` has at least one chunk; `failed` has a `code` and `message`.
+    """A file and its state. `ready` has at least one chunk; `failed` has a `code` and `message`;
+    `indexing` was ready, lost its chunks, and waits for the next look at its file.
 
     `doc_id` is given at first sight and survives updates and renames. `indexed_at` is an ISO 8601
-    time in UTC. `loader_version` is 0 for a file that was never parsed.
+    time in UTC. `loader_version` is 0 for a file that was never parsed. `recipe` names the settings
+    that shaped the document's text and chunks; it is empty where they are not known.
     """
 
     doc_id: str
@@ -36,6 +38,7 @@ class DocumentRecord:
     tables: int = 0
     chunks: int = 0
     indexed_at: str = ""
+    recipe: str = ""
 
     def __post_init__(self) -> None:
         if self.status == "ready" and self.chunks < 1:

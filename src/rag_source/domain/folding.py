@@ -22,6 +22,7 @@ _DASHES = dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")
 _QUOTES = dict.fromkeys("‘’‚‛′ʼ`´", "'") | dict.fromkeys("“”„‟″«»‹›", '"')
 _ARABIC = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ی": "ي", "ؤ": "و", "ئ": "ي", "ک": "ك"}
 _HYPHENS = frozenset("-\u2010\u2011")
+_SOFT_HYPHEN = "\u00ad"
 _DROPPED = frozenset(
     "\u00ad\u0640\u200b\u200c\u200d\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e"
     "\u2060\u2066\u2067\u2068\u2069\ufeff"
@@ -58,7 +59,8 @@ def fold(
         case: Fold case too.
         accents: Drop accents from Latin letters too.
         join_hyphens: A hyphen at a line end, between letters, is a word cut in two: drop it and
-            the break. Otherwise keep the hyphen and drop the break only.
+            the break. Otherwise keep the hyphen and drop the break only. A soft hyphen always
+            cuts a word.
     """
     plain = _plain(case, accents)
     out = _Folding()
@@ -129,9 +131,10 @@ def _fold_at(
     if char.isspace():
         out.add_space(i, j)
         return j
-    line_end = _line_break_after_hyphen(text, i) if char in _HYPHENS else 0
+    cuts = char in _HYPHENS or char == _SOFT_HYPHEN
+    line_end = _line_break_after_hyphen(text, i) if cuts else 0
     if line_end and out.pieces and not out.space:
-        if not join_hyphens:
+        if not join_hyphens and char != _SOFT_HYPHEN:
             out.append("-", i, i + 1)
         return line_end
     piece = _fold_cluster(text[i:j], case, accents)

@@ -6,7 +6,7 @@ in `tests/contracts/` runs on both.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +21,7 @@ from rag_source.domain.evidence import (
     SearchMode,
     SearchResult,
 )
+from rag_source.domain.jobs import Job
 
 __all__ = [
     "Catalogue",
@@ -30,10 +31,13 @@ __all__ = [
     "DocumentLoader",
     "Embedder",
     "Endpoint",
+    "JobTable",
     "Reranker",
     "Retriever",
     "ServerAddress",
+    "SituatingCache",
     "SparseEncoder",
+    "Spool",
     "TextGenerator",
     "TokenCounter",
 ]
@@ -157,6 +161,12 @@ class ChunkStore(Protocol):
     async def doc_ids(self) -> set[str]:
         """The documents that have at least one chunk."""
 
+    async def chunk_counts(self) -> dict[str, int]:
+        """How many chunks each document has; one without any is left out."""
+
+    async def chunk_ids(self, doc_id: str) -> set[str]:
+        """The ids of a document's chunks; empty for an unknown document."""
+
 
 class Reranker(Protocol):
     """Scores candidates against the question on a calibrated scale."""
@@ -216,10 +226,110 @@ class Catalogue(Protocol):
     def save(self, record: DocumentRecord, parsed: ParsedDocument | None = None) -> None:
         """Insert or replace a record, and the parse if given, in one transaction."""
 
-    def remove(self, doc_ids: Sequence[str]) -> None: ...
+    def stage(self, record: DocumentRecord, parsed: ParsedDocument, *, contents: str) -> None:
+        """Keep a document's next version beside the one that answers; a staged one before it goes.
+
+        Args:
+            record: What the document's record will be.
+            parsed: What its parse will be.
+            contents: Names the chunks that go with it, to tell after a crash which version the
+                store holds.
+        """
+
+    def staged(self) -> dict[str, str]:
+        """The `contents` of each staged version, by document."""
+
+    def promote(self, doc_id: str) -> None:
+        """Make the staged version the document's own, in one transaction.
+
+        Raises:
+            LookupError: None is staged.
+        """
+
+    def unstage(self, doc_id: str) -> None:
+        """Forget the staged version, if there is one."""
+
+    def remove(self, doc_ids: Sequence[str]) -> None:
+        """Forget documents, their parses and what is staged of them; unknown ids are ignored."""
 
     def parsed(self, doc_id: str) -> ParsedDocument | None:
         """The stored parse, without the words of its pages."""
 
     def pages(self, doc_id: str, numbers: Sequence[int]) -> list[Page]:
         """Those pages with their words, ordered by number."""
+
+
+class SituatingCache(Protocol):
+    """What the answer model wrote to situate chunks, by the bytes of their file.
+
+    Synchronous, like the catalogue. An answer is forgotten with the last document or job of the
+    bytes it is about: not while a former version answers, nor while a new one is under way.
+    """
+
+    def situating(self, fingerprint: str) -> dict[str, str]:
+        """Every answer about a file of these bytes, whichever document asked, by its key."""
+
+    def save_situating(self, doc_id: str, fingerprint: str, key: str, answer: str) -> None:
+        """Keep an answer; one of the same fingerprint and key is replaced."""
+
+
+class JobTable(Protocol):
+    """The queue of ingestion: at most one job for a path. Synchronous, like the catalogue."""
+
+    def jobs(self) -> list[Job]:
+        """All of them in the order of work: by priority, then position, then path."""
+
+    def job(self, path: str) -> Job | None: ...
+
+    def next(self, *, after: str = "") -> Job | None:
+        """The first runnable job, that of the path `after` left out."""
+
+    def waiting(self) -> int:
+        """How many jobs are runnable."""
+
+    def wants(self, fingerprint: str) -> bool:
+        """Whether a job that is not cancelled is about that content."""
+
+    def put(self, jobs: Iterable[Job]) -> None:
+        """Insert or replace, in one transaction."""
+
+    def drop(self, paths: Iterable[str]) -> None:
+        """Forget the jobs of these paths; unknown ones are ignored."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether the whole queue is held back."""
+
+    @paused.setter
+    def paused(self, value: bool) -> None: ...
+
+
+class Spool(Protocol):
+    """Parses and vectors of unfinished documents, by fingerprint of the content.
+
+    Pages that OCR has read are put there by the parsers themselves; here they only count among the
+    `contents`, and are forgotten with the rest.
+    """
+
+    def parse(self, fingerprint: str, *, recipe: str) -> ParsedDocument | None:
+        """The parse kept for that content, if it was made by this recipe; words included."""
+
+    def keep_parse(self, fingerprint: str, parsed: ParsedDocument, *, recipe: str) -> None:
+        """Keep a parse in place of any other of that content.
+
+        Args:
+            fingerprint: That of the file.
+            parsed: The parse.
+            recipe: Names the loader, its version and the settings that shaped it.
+        """
+
+    def vectors(self, fingerprint: str) -> dict[bytes, Vector]:
+        """The vectors kept for that content by key, of the spool's embedding model alone."""
+
+    def keep_vectors(self, fingerprint: str, vectors: Mapping[bytes, Vector]) -> None: ...
+
+    def contents(self) -> set[str]:
+        """The fingerprints for which anything is kept."""
+
+    def clear(self, fingerprint: str) -> None:
+        """Forget what is kept for that content."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FailedFile", "IngestReport"]
+__all__ = ["Drained", "FailedFile", "IngestReport"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +14,16 @@ class FailedFile:
     path: str
     code: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drained:
+    """What came through while the queue was worked off: files, and the chunks that they have."""
+
+    added: int = 0
+    updated: int = 0
+    chunks: int = 0
+    failed: tuple[FailedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_source.domain.answers import Box, Citation
+from rag_source.domain.answers import Box, Citation, TablePlace
 from rag_source.domain.chunks import Chunk, TextRange
-from rag_source.domain.documents import Page, ParsedDocument
+from rag_source.domain.documents import Block, Page, ParsedDocument
+from rag_source.domain.folding import fold
 from rag_source.domain.geometry import displayed_box, merge_line_boxes
 from rag_source.domain.ports import Catalogue
 from rag_source.generation.citing import CheckedMarker
 from rag_source.generation.support import FLOOR
+from rag_source.generation.table_places import table_place
 
 __all__ = ["DocumentPlace", "place_in_document", "resolve"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPlace:
-    """A range of the document text; `page` and `boxes` for paginated files only."""
+    """A range of the document text; `page` and `boxes` for paginated files, `table` for tables."""
 
     start: int
     end: int
     block: str
     page: int | None
     boxes: tuple[Box, ...]
+    table: TablePlace | None = None
 
 
 def resolve(marker: CheckedMarker, chunk: Chunk | None, catalogue: Catalogue) -> Citation:
@@ -61,6 +65,8 @@ def resolve(marker: CheckedMarker, chunk: Chunk | None, catalogue: Catalogue) ->
         reason=marker.reason,
         sentence=marker.sentence,
         added=marker.added,
+        occurrences=_occurrences(chunk.text[start:end], chunk.text),
+        table=place.table,
     )
 
 
@@ -78,12 +84,14 @@ def place_in_document(chunk: Chunk, start: int, end: int, catalogue: Catalogue) 
         return DocumentPlace(start=low, end=high, block=chunk.block_id, page=chunk.page, boxes=())
     numbers = [page.number for page in parsed.pages if _meets(ranges, page.start, page.end)]
     pages = catalogue.pages(chunk.doc_id, numbers) if numbers else []
+    block = _block_at(parsed, low)
     return DocumentPlace(
         start=low,
         end=high,
-        block=_block_at(parsed, low) or chunk.block_id,
+        block=block.id if block else chunk.block_id,
         page=numbers[0] if numbers else chunk.page,
         boxes=tuple(box for page in pages for box in _boxes(page, ranges)),
+        table=table_place(parsed.text, block, ranges) if block else None,
     )
 
 
@@ -96,8 +104,15 @@ def _meets(ranges: Sequence[TextRange], start: int, end: int) -> bool:
     return any(place.start < end and start < place.end for place in ranges)
 
 
-def _block_at(parsed: ParsedDocument, position: int) -> str:
+def _block_at(parsed: ParsedDocument, position: int) -> Block | None:
     for block in parsed.blocks:
         if block.start <= position < block.end:
-            return block.id
-    return ""
+            return block
+    return None
+
+
+def _occurrences(quote: str, text: str) -> int:
+    """How often the words of a quote stand in its chunk, 1 at least."""
+    needle = fold(quote).text
+    words = re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)") if needle else None
+    return max(1, len(words.findall(fold(text).text))) if words else 1

@@ -2,7 +2,7 @@
 
 from rag_source.ingest.chunker import ChunkingPolicy
 from rag_source.ingest.indexer import Indexer, IndexingPolicy, Progress
-from rag_source.ingest.inspection import FileInspection, inspect
+from rag_source.ingest.inspection import FileInspection, Selection, inspect, select_files
 from rag_source.ingest.parsing import InProcessParser, Parser, ParsingPolicy
 from rag_source.ingest.registry import LoaderRegistry
 
@@ -16,5 +16,7 @@ __all__ = [
     "Parser",
     "ParsingPolicy",
     "Progress",
+    "Selection",
     "inspect",
+    "select_files",
 ]

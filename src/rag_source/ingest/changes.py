@@ -10,6 +10,7 @@ from pathlib import Path
 from rag_source.domain.catalogue import DocumentRecord
 from rag_source.domain.documents import SourceFile
 from rag_source.domain.errors import SourceError
+from rag_source.ingest.recipes import Recipe
 from rag_source.ingest.registry import LoaderRegistry
 from rag_source.ingest.scan import FoundFile, Scan
 
@@ -38,7 +39,8 @@ class Work:
 class Comparison:
     """The folder against the catalogue, by stat alone.
 
-    `same` needs nothing. `suspects` must be read: new, of another stat, or of another loader.
+    `same` needs nothing. `suspects` must be read: new, of another stat, of another loader, or made
+    by another recipe.
     `unsupported` have no loader. `gone` are records without a file.
     """
 
@@ -88,6 +90,7 @@ def compare(
     *,
     stored: set[str],
     force: bool,
+    recipe: Recipe | None = None,
 ) -> Comparison:
     """Sort files by what has to be done for them.
 
@@ -97,6 +100,7 @@ def compare(
         registry: Tells formats and loader versions.
         stored: Documents that have chunks in the store: a `ready` record without any lost them.
         force: Take nothing for unchanged.
+        recipe: Gives the recipe of today for a record; without it recipes are not compared.
     """
     known = {record.source.path: record for record in records}
     same: list[DocumentRecord] = []
@@ -112,7 +116,7 @@ def compare(
             # Permissions can be mended without a trace in size or time.
             and record.code != "unreadable"
             and same_stat(record.source, file)
-            and _is_settled(record, registry, stored)
+            and _is_settled(record, registry, stored, recipe)
         ):
             same.append(record)
         else:
@@ -133,23 +137,25 @@ def split_by_content(
     *,
     stored: set[str],
     force: bool,
+    recipe: Recipe | None = None,
 ) -> ByContent:
-    """Tell what was only touched or moved from what must be parsed."""
+    """Tell what was only touched or moved from what must be parsed. Arguments as for `compare`."""
     result = ByContent()
     orphans = {
         record.source.fingerprint: record
         for record in gone
-        if record.status == "ready" and _is_settled(record, registry, stored)
+        if record.status == "ready" and _is_settled(record, registry, stored, recipe)
     }
     for source, record in read:
         if record is not None:
-            settled = record.status == "ready" and _is_settled(record, registry, stored)
+            settled = record.status == "ready" and _is_settled(record, registry, stored, recipe)
             if settled and not force and record.source.fingerprint == source.fingerprint:
                 # A stale record has its old bytes back: whatever was wrong with the others is over.
                 kept = tuple(warning for warning in record.warnings if warning.code != "stale")
-                result.touched.append(
-                    replace(record, source=source, code="", message="", warnings=kept)
-                )
+                mended = replace(record, source=source, code="", message="", warnings=kept)
+                if recipe is not None:
+                    mended = replace(mended, recipe=recipe(mended))
+                result.touched.append(mended)
             else:
                 result.work.append(Work(source=source, known=record))
             continue
@@ -171,10 +177,14 @@ def same_stat(source: SourceFile, file: FoundFile) -> bool:
     return source.size_bytes == file.size_bytes and source.mtime_ns == file.mtime_ns
 
 
-def _is_settled(record: DocumentRecord, registry: LoaderRegistry, stored: set[str]) -> bool:
-    """Whether an earlier pass came to an end with this file, by the loader of today."""
+def _is_settled(
+    record: DocumentRecord, registry: LoaderRegistry, stored: set[str], recipe: Recipe | None
+) -> bool:
+    """Whether an earlier pass came to an end with this file, by today's loader and settings."""
     loader = registry.loader_for(record.source.path)
     if loader is None or (record.loader, record.loader_version) != (loader.name, loader.version):
+        return False
+    if recipe is not None and record.recipe != recipe(record):
         return False
     if record.status == "ready":
         return record.doc_id in stored

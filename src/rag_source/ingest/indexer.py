@@ -1,8 +1,7 @@
-"""Bring the index up to date with the folder, incrementally and file by file.
+"""Bring the index up to date with the folder: look at it, queue what has changed, work it off.
 
-A new version of a file is parsed, chunked and embedded completely before the store swaps it in;
-whatever goes wrong before, the old version keeps answering. The catalogue is written after the
-store, and ids follow from the file, so that a pass that was cut short is healed by the next one.
+The two halves may run side by side: `reconcile` whenever the folder may have changed, `drain` for
+as long as there are jobs. `run` does both and reports, for one who waits for the result.
 """
 
 from __future__ import annotations
@@ -11,61 +10,96 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from rag_source.domain.catalogue import DocumentRecord
-from rag_source.domain.chunks import Chunk, EmbeddedChunk, SparseVector
-from rag_source.domain.documents import ParsedDocument, ParseWarning, SourceFile
-from rag_source.domain.errors import BackendOverflowError, ConfigurationError, SourceError
-from rag_source.domain.ports import Catalogue, ChunkStore, Embedder, SparseEncoder, TokenCounter
-from rag_source.domain.reports import FailedFile, IngestReport
-from rag_source.ingest.changes import Work, compare, fingerprint, same_stat, split_by_content
-from rag_source.ingest.chunker import ChunkIdentity, ChunkingPolicy, PackedChunk
-from rag_source.ingest.measuring import chunked, measure_with
-from rag_source.ingest.parsing import Parser, unsupported_hint
+from rag_source.domain.errors import RequestError, SourceError
+from rag_source.domain.jobs import Job
+from rag_source.domain.ports import (
+    Catalogue,
+    ChunkStore,
+    Embedder,
+    JobTable,
+    SparseEncoder,
+    Spool,
+    TokenCounter,
+)
+from rag_source.domain.reports import Drained, FailedFile, IngestReport
+from rag_source.ingest.chunker import ChunkingPolicy
+from rag_source.ingest.loader_tools import PageProgress
+from rag_source.ingest.measuring import measure_with
+from rag_source.ingest.parse_under_way import Parsed, ParseUnderWay
+from rag_source.ingest.parsing import Parser
+from rag_source.ingest.pipeline import DocumentPipeline, IndexingPolicy
+from rag_source.ingest.queue import InterruptedJobError, JobQueue
+from rag_source.ingest.recipes import Recipes
+from rag_source.ingest.reconciler import Reconciled, Reconciler
 from rag_source.ingest.registry import LoaderRegistry
-from rag_source.ingest.scan import FoundFile, Scan, scan
-from rag_source.ingest.vectors import VectorCache
+from rag_source.ingest.settling import Settling
+from rag_source.ingest.situating import Situator
 
 __all__ = ["Indexer", "IndexingPolicy", "Progress"]
 
 logger = logging.getLogger(__name__)
 
+_COSTLY_PARSE_S = 1.0
+"""A parse that took longer is spooled; a quicker one is quicker made again than written."""
+
 Progress = Callable[[int, int, str], None]
 """Called with files done, files to do and the path at hand."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexingPolicy:
-    """How a pass works.
+@dataclass(slots=True)
+class _Totals:
+    """What has come through since the indexer was made."""
 
-    `embed_batch` texts go to the embedder at a time: few, so that a question waits behind one
-    short batch only (measured: behind 16 full chunks it waited 5.6 s). A folder that is suddenly
-    empty while at least `mass_delete_guard` documents are indexed is taken for an unplugged disk.
-    """
+    added: int = 0
+    updated: int = 0
+    chunks: int = 0
+    failed: list[FailedFile] = field(default_factory=list)
 
-    embed_batch: int = 8
-    mass_delete_guard: int = 20
+    def copy(self) -> _Totals:
+        return replace(self, failed=list(self.failed))
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.embed_batch <= 256:
-            raise ValueError(f"embed_batch must be 1 to 256, not {self.embed_batch}")
-        if self.mass_delete_guard < 1:
-            raise ValueError(f"mass_delete_guard must be positive, not {self.mass_delete_guard}")
+    def since(self, before: _Totals) -> Drained:
+        return Drained(
+            added=self.added - before.added,
+            updated=self.updated - before.updated,
+            chunks=self.chunks - before.chunks,
+            failed=tuple(self.failed[len(before.failed) :]),
+        )
 
 
 class Indexer:
-    """Owns no resource: whoever made the ports closes them."""
+    """Owns no resource: whoever made the ports closes them.
+
+    Args:
+        catalogue: The records and parses.
+        store: The chunks.
+        jobs: The queue's table.
+        spool: What unfinished work has cost.
+        embedder: Makes the vectors.
+        sparse: Makes the term weights.
+        counter: Counts tokens of the answer model.
+        parser: Parses files.
+        registry: Names the loaders; made at the first look if not given.
+        chunking: How chunks are cut.
+        policy: How a pass works.
+        situator: Writes situating texts; without one they are the headings.
+        turn: Held for one file at a time; shared by indexers that must take turns.
+        recipes: The settings of today: what others made is made anew. Without them settings are
+            not compared.
+    """
 
     def __init__(
         self,
         *,
         catalogue: Catalogue,
         store: ChunkStore,
+        jobs: JobTable,
+        spool: Spool,
         embedder: Embedder,
         sparse: SparseEncoder,
         counter: TokenCounter,
@@ -73,319 +107,261 @@ class Indexer:
         registry: LoaderRegistry | None = None,
         chunking: ChunkingPolicy | None = None,
         policy: IndexingPolicy | None = None,
+        situator: Situator | None = None,
+        recipes: Recipes | None = None,
+        turn: asyncio.Lock | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
+        policy = policy or IndexingPolicy()
+        publishing = asyncio.Lock()
+        self.queue = JobQueue(jobs, spool)
         self._catalogue = catalogue
-        self._store = store
-        self._embedder = embedder
-        self._sparse = sparse
+        self._spool = spool
         self._parser = parser
-        self._given_registry = registry
-        self._chunking = chunking or ChunkingPolicy()
-        self._policy = policy or IndexingPolicy()
-        self._measure = measure_with(embedder, counter)
-        self._now = now
-        self._new_id = new_id
-        self._turn = asyncio.Lock()
+        self._parse_recipe = recipes.parsing if recipes else ""
+        self._looking = asyncio.Lock()
+        self._draining = asyncio.Lock()
+        self.turn = turn or asyncio.Lock()
+        self._settled = False
+        self._totals = _Totals()
+        self._reconciler = Reconciler(
+            catalogue=catalogue,
+            store=store,
+            queue=self.queue,
+            spool=spool,
+            registry=registry,
+            mass_delete_guard=policy.mass_delete_guard,
+            publishing=publishing,
+            recipes=recipes,
+            now=now,
+            new_id=new_id,
+        )
+        self._pipeline = DocumentPipeline(
+            catalogue=catalogue,
+            store=store,
+            embedder=embedder,
+            sparse=sparse,
+            spool=spool,
+            queue=self.queue,
+            measure=measure_with(embedder, counter),
+            chunking=chunking or ChunkingPolicy(),
+            policy=policy,
+            situator=situator,
+            recipes=recipes,
+            now=now,
+            publishing=publishing,
+        )
 
-    @cached_property
-    def _registry(self) -> LoaderRegistry:
-        """Made at the first pass: discovery imports every parser, seconds that a search in a
-        process of its own need not spend."""
-        return self._given_registry or LoaderRegistry()
+    async def settle(self) -> None:
+        """Heal what an earlier process left half done; before anything is searched or written."""
+        if not self._settled:
+            await self._pipeline.settle()
+            # A job may have been taken off the queue, and what it had in the spool left there.
+            self.queue.sweep()
+            self._settled = True
 
     async def run(
         self, root: Path, *, force: bool = False, on_progress: Progress | None = None
     ) -> IngestReport:
-        """One pass over the folder.
+        """One pass over the folder, to the end of the queue.
 
         With `force` every file is parsed and embedded again. A file that fails is reported and
-        never stops the others; it is tried again when it, or its loader, has changed.
+        never stops the others; it is tried again when it, its loader or the settings have
+        changed.
 
         Raises:
             ConfigurationError: The folder is missing, unreadable or suspiciously empty.
             BackendError: The embedder or the store failed; what was done stays done.
         """
-        async with self._turn:
-            return await self._pass(root, force, on_progress or (lambda done, total, path: None))
-
-    async def _pass(self, root: Path, force: bool, on_progress: Progress) -> IngestReport:
         started = time.monotonic()
-        found = await asyncio.to_thread(scan, root)
-        records = self._catalogue.documents()
-        self._guard(root, found, records, force)
-        stored = await self._without_orphans(records)
-        changes = compare(found, records, self._registry, stored=stored, force=force)
-        failed = [_failure(record) for record in changes.same if record.code]
-        failed += [self._refuse(file, record) for file, record in changes.unsupported]
-        failed += [_nameless(path) for path in found.unreadable_files]
-        read: list[tuple[SourceFile, DocumentRecord | None]] = []
-        for file, record in changes.suspects:
-            try:
-                digest = await asyncio.to_thread(fingerprint, root / file.path)
-            except SourceError as error:
-                failed.append(self._fail(_source(file, ""), record, error))
-                continue
-            read.append((_source(file, digest), record))
-        plan = split_by_content(read, changes.gone, self._registry, stored=stored, force=force)
-        for touched in plan.touched:
-            self._catalogue.save(touched)
-        for moved, source in plan.moved:
-            await self._store.rename(moved.doc_id, source.path)
-            self._catalogue.save(replace(moved, source=source))
-            logger.info("moved %s to %s", moved.source.path, source.path)
-        moved_ids = {moved.doc_id for moved, _ in plan.moved}
-        gone = [record for record in changes.gone if record.doc_id not in moved_ids]
-        await self._remove(gone)
-        added, updated, chunks, failures = await self._work(root, plan.work, on_progress)
-        failed += failures
+        # Not what `drain` gives: another one may be at work on the queue already.
+        before = self._totals.copy()
+        found = await self.reconcile(root, force=force)
+        await self.drain(root, on_progress=on_progress)
+        drained = self._totals.since(before)
+        failed = [*found.failed, *drained.failed]
         return IngestReport(
-            added=added,
-            updated=updated + len(plan.moved),
-            removed=len(gone),
-            unchanged=sum(not record.code for record in changes.same) + len(plan.touched),
+            added=drained.added,
+            updated=drained.updated + found.moved,
+            removed=found.removed,
+            unchanged=found.unchanged,
             failed=tuple(sorted(failed, key=lambda failure: failure.path)),
-            chunks=chunks,
+            chunks=drained.chunks,
             seconds=time.monotonic() - started,
         )
 
-    def _guard(
-        self, root: Path, found: Scan, records: Sequence[DocumentRecord], force: bool
-    ) -> None:
-        if found.files or force or len(records) < self._policy.mass_delete_guard:
-            return
-        raise ConfigurationError(
-            f"the document folder {str(root)!r} is empty, but {len(records)} documents are indexed",
-            hint="Check that its disk is there; if you did remove them all, run `ingest --force`.",
-        )
+    async def reconcile(
+        self, root: Path, *, force: bool = False, settling: Settling | None = None
+    ) -> Reconciled:
+        """Look at the folder once and queue what has changed.
 
-    async def _without_orphans(self, records: Sequence[DocumentRecord]) -> set[str]:
-        """Drop chunks that no record knows, left by a pass that was cut short."""
-        stored = await self._store.doc_ids()
-        orphans = stored - {record.doc_id for record in records}
-        if orphans:
-            logger.warning("removing the chunks of %d unknown documents", len(orphans))
-            await self._store.remove(sorted(orphans))
-        return stored - orphans
-
-    async def _remove(self, gone: Sequence[DocumentRecord]) -> None:
-        if not gone:
-            return
-        ids = [record.doc_id for record in gone]
-        # The store first: a record without chunks is found again, chunks without a record answer.
-        await self._store.remove(ids)
-        self._catalogue.remove(ids)
-        for record in gone:
-            logger.info("removed %s", record.source.path)
-
-    async def _work(
-        self, root: Path, work: Sequence[Work], on_progress: Progress
-    ) -> tuple[int, int, int, list[FailedFile]]:
-        """Index files in order; the next one is parsed while this one is embedded."""
-        added = updated = chunks = 0
-        failed: list[FailedFile] = []
-        problem: Exception | None = None
-        cache = VectorCache()
-        async with asyncio.TaskGroup() as tasks:
-            ahead = tasks.create_task(self._parse(root, work[0])) if work else None
-            for i, item in enumerate(work):
-                on_progress(i, len(work), item.source.path)
-                assert ahead is not None
-                outcome = await ahead
-                if i + 1 < len(work):
-                    ahead = tasks.create_task(self._parse(root, work[i + 1]))
-                cache.keep_for(item.source.fingerprint)
-                try:
-                    if isinstance(outcome, SourceError):
-                        raise outcome
-                    chunks += await self._index(item, outcome, cache)
-                except SourceError as error:
-                    failed.append(self._fail(item.source, item.known, error))
-                    continue
-                except Exception as error:
-                    # Kept and raised below: a task group would wrap it in an exception group.
-                    problem = error
-                    ahead.cancel()
-                    break
-                if item.known is None or item.known.status != "ready":
-                    added += 1
-                else:
-                    updated += 1
-        if problem is not None:
-            raise problem
-        if work:
-            on_progress(len(work), len(work), "")
-        return added, updated, chunks, failed
-
-    async def _parse(self, root: Path, item: Work) -> ParsedDocument | SourceError:
-        try:
-            return await self._parser.parse(root / item.source.path)
-        except SourceError as error:
-            return error
-
-    async def _index(self, item: Work, parsed: ParsedDocument, cache: VectorCache) -> int:
-        """Chunk, embed, swap in; returns how many chunks were written.
+        Args:
+            root: The folder.
+            force: Queue every file.
+            settling: Leaves files that are still being written for a later look.
 
         Raises:
-            SourceError: Nothing to index, or a piece that the embedder cannot take.
+            ConfigurationError: The folder is missing, unreadable or suspiciously empty.
+            BackendError: The store failed; what was done stays done.
         """
-        started = time.monotonic()
-        doc_id = item.known.doc_id if item.known else self._new_id()
-        identity = ChunkIdentity(
-            doc_id=doc_id, path=item.source.path, fingerprint=item.source.fingerprint
-        )
-        packed = await chunked(parsed, self._measure, self._chunking, identity)
-        if not packed:
-            raise SourceError(
-                f"{item.source.path!r} has no text to index",
-                code="no_text",
-                hint="If it is a scan, its pages need optical character recognition (OCR).",
-            )
-        record = _record(doc_id, item.source, parsed, packed, self._now())
-        if item.known is None or item.known.status != "ready":
-            # The id must survive a crash, or the next pass would not know the chunks.
-            self._catalogue.save(replace(record, status="indexing", chunks=0))
-        try:
-            embedded = await self._embedded(packed, cache)
-        except BackendOverflowError as error:
-            raise SourceError(
-                f"{item.source.path!r} has a piece too long for the embedding model",
-                code="too_large",
-                hint=error.hint or "Lower the chunk size.",
-            ) from error
-        await self._store.replace(doc_id, embedded)
-        self._catalogue.save(record, parsed)
-        logger.info(
-            "indexed %s: %d chunks in %.0f ms",
-            item.source.path,
-            len(embedded),
-            1000 * (time.monotonic() - started),
-        )
-        return len(embedded)
+        async with self._looking:
+            await self.settle()
+            found = await self._reconciler.look(root, force=force, settling=settling)
+            if not self.queue.jobs():
+                self.queue.sweep()
+            return found
 
-    async def _embedded(
-        self, packed: Sequence[PackedChunk], cache: VectorCache
-    ) -> list[EmbeddedChunk]:
-        """Every chunk with its vectors; equal texts are embedded once."""
-        wanted = dict.fromkeys(one.chunk.embedded_text for one in packed)
-        wanted.update(dict.fromkeys(text for one in packed for text in one.sentence_texts))
-        missing = [text for text in wanted if text not in cache.vectors]
-        size = self._policy.embed_batch
-        for start in range(0, len(missing), size):
-            batch = missing[start : start + size]
-            vectors = await self._embedder.embed_passages(batch)
-            cache.vectors.update(zip(batch, vectors, strict=True))
-        sparse = await asyncio.to_thread(lambda: [self._sparse_vector(one.chunk) for one in packed])
-        return [
-            EmbeddedChunk(
-                chunk=one.chunk,
-                dense=cache.vectors[one.chunk.embedded_text],
-                sparse=terms,
-                sentence_vectors=tuple(cache.vectors[text] for text in one.sentence_texts),
-            )
-            for one, terms in zip(packed, sparse, strict=True)
+    async def drain(self, root: Path, *, on_progress: Progress | None = None) -> Drained:
+        """Work until no job is runnable; the next file is parsed while this one is embedded.
+
+        Raises:
+            BackendError: A model server or the store failed; the jobs stay queued.
+        """
+        async with self._draining:
+            await self.settle()
+            before = self._totals.copy()
+            await _Drain(self, root, on_progress or (lambda done, total, path: None)).work()
+            return self._totals.since(before)
+
+    def retry(self, path: str | None = None) -> None:
+        """Let a failed or cancelled file be tried again, or all of them; the next look finds them.
+
+        Raises:
+            RequestError: The file has neither failed nor been cancelled.
+        """
+        failed = [
+            r for r in self._catalogue.documents() if r.code and path in (None, r.source.path)
         ]
-
-    def _sparse_vector(self, chunk: Chunk) -> SparseVector:
-        return self._sparse.encode_document(chunk.embedded_text, language=chunk.language)
-
-    def _refuse(self, file: FoundFile, record: DocumentRecord | None) -> FailedFile:
-        """Record a file that no loader reads."""
-        if record is not None and record.code == "unsupported" and same_stat(record.source, file):
-            return _failure(record)
-        suffix = PurePosixPath(file.path).suffix
-        kind = f"files ending in {suffix!r}" if suffix else "files without a suffix"
-        error = SourceError(
-            f"{kind} are not supported", code="unsupported", hint=unsupported_hint()
-        )
-        return self._fail(_source(file, ""), record, error)
-
-    def _fail(
-        self, source: SourceFile, known: DocumentRecord | None, error: SourceError
-    ) -> FailedFile:
-        """Record a failure; a version that was answering goes on answering, marked `stale`."""
-        message = f"{error.message}. {error.hint}" if error.hint else error.message
-        loader = self._registry.loader_for(source.path)
-        if known is not None and known.status == "ready":
-            warning = ParseWarning(
-                code="stale",
-                message=f"The file has changed but could not be read ({error.code}); "
-                f"answers come from its version of {known.indexed_at}.",
+        cancelled = [
+            job.path
+            for job in self.queue.jobs()
+            if job.state == "cancelled" and path in (None, job.path)
+        ]
+        if path is not None and not failed and not cancelled:
+            raise RequestError(
+                f"{path!r} has not failed",
+                code="not_found",
+                hint="`rag-source docs` lists the files and their states.",
             )
-            others = tuple(w for w in known.warnings if w.code != "stale")
-            record = replace(
-                known,
-                # The new stat, so that the same bad file is not tried again; the old fingerprint,
-                # which is that of the chunks.
-                source=replace(source, fingerprint=known.source.fingerprint),
-                code=error.code,
-                message=message,
-                warnings=(*others, warning),
-            )
+        for record in failed:
+            # As if by an older loader: nothing else about it is forgotten.
+            self._catalogue.save(replace(record, loader_version=0))
+        for name in cancelled:
+            self.queue.resume(name)
+
+    async def parse(self, job: Job, root: Path, on_progress: PageProgress) -> Parsed:
+        """The file's parse, from the spool if it was paid for before."""
+        fingerprint = job.source.fingerprint
+        loader = self._reconciler.registry.loader_for(job.path)
+        made_by = f"{loader.name}:{loader.version}" if loader else ""
+        recipe = f"{made_by}:{self._parse_recipe}"
+        spooled = await asyncio.to_thread(self._spool.parse, fingerprint, recipe=recipe)
+        if spooled is not None:
+            return spooled
+        started = time.monotonic()
+        try:
+            parsed = await self._parser.parse(root / job.path, on_progress=on_progress)
+            _check_unchanged(root / job.path, job)
+        except SourceError as error:
+            return error
+        if time.monotonic() - started > _COSTLY_PARSE_S:
+            await asyncio.to_thread(self._spool.keep_parse, fingerprint, parsed, recipe=recipe)
+        return parsed
+
+    async def index(self, job: Job, parsed: Parsed) -> None:
+        """Take a parsed file to its end: `ready` or `failed`, and off the queue.
+
+        Raises:
+            InterruptedJobError, BackendError: It has not come to an end.
+        """
+        known = self._catalogue.document(job.doc_id)
+        try:
+            if isinstance(parsed, SourceError):
+                raise parsed
+            self._totals.chunks += await self._pipeline.index(job, parsed)
+        except SourceError as error:
+            failure = self._reconciler.fail(job.source, known, error, doc_id=job.doc_id)
+            self._totals.failed.append(failure)
+            self.queue.finish(job)
+            return
+        if known is None or known.status == "failed":
+            self._totals.added += 1
         else:
-            record = DocumentRecord(
-                doc_id=known.doc_id if known else self._new_id(),
-                source=source,
-                status="failed",
-                code=error.code,
-                message=message,
-                format=_format(source.path),
-                loader=loader.name if loader else "",
-                loader_version=loader.version if loader else 0,
-                indexed_at=_timestamp(self._now()),
-            )
-        self._catalogue.save(record)
-        logger.warning("%s failed: %s", source.path, error.code)
-        return _failure(record)
+            self._totals.updated += 1
 
 
-def _record(
-    doc_id: str,
-    source: SourceFile,
-    parsed: ParsedDocument,
-    packed: Sequence[PackedChunk],
-    now: datetime,
-) -> DocumentRecord:
-    return DocumentRecord(
-        doc_id=doc_id,
-        source=source,
-        status="ready",
-        warnings=parsed.warnings,
-        format=_format(source.path),
-        loader=parsed.loader,
-        loader_version=parsed.loader_version,
-        title=parsed.title,
-        language=parsed.language,
-        pages=len(parsed.pages),
-        blocks=len(parsed.blocks),
-        tables=sum(block.kind == "table" for block in parsed.blocks),
-        chunks=len(packed),
-        indexed_at=_timestamp(now),
-    )
+class _Drain:
+    """One way through the queue."""
+
+    def __init__(self, indexer: Indexer, root: Path, on_progress: Progress) -> None:
+        self._indexer = indexer
+        self._queue = indexer.queue
+        self._root = root
+        self._on_progress = on_progress
+        self._ahead: ParseUnderWay | None = None
+
+    async def work(self) -> None:
+        done = 0
+        try:
+            while (job := self._queue.next()) is not None:
+                self._on_progress(done, done + self._left(), job.path)
+                try:
+                    async with self._indexer.turn:
+                        await self._one(job)
+                except InterruptedJobError:
+                    self._queue.leave(job)
+                    continue
+                except BaseException:
+                    self._queue.release(job)
+                    raise
+                done += 1
+        finally:
+            await self._drop_ahead()
+        if done:
+            self._on_progress(done, done, "")
+
+    async def _one(self, job: Job) -> None:
+        job = self._queue.advance(job, "parsing")
+        parsing = await self._parsing(job)
+        parsed = await parsing.result()
+        following = self._queue.next(after=job.path)
+        if following is not None:
+            self._ahead = self._start(following)
+        await self._indexer.index(job, parsed)
+
+    async def _parsing(self, job: Job) -> ParseUnderWay:
+        """The parse of the job, whether it was started ahead or not."""
+        if self._ahead is not None and self._ahead.is_for(job):
+            ahead, self._ahead = self._ahead, None
+            return ahead
+        await self._drop_ahead()
+        return self._start(job)
+
+    def _start(self, job: Job) -> ParseUnderWay:
+        return ParseUnderWay(
+            job, self._queue, lambda on_progress: self._indexer.parse(job, self._root, on_progress)
+        )
+
+    async def _drop_ahead(self) -> None:
+        if self._ahead is not None:
+            await self._ahead.end()
+            self._ahead = None
+
+    def _left(self) -> int:
+        return self._queue.waiting()
 
 
-def _source(file: FoundFile, digest: str) -> SourceFile:
-    return SourceFile(
-        path=file.path, fingerprint=digest, size_bytes=file.size_bytes, mtime_ns=file.mtime_ns
-    )
-
-
-def _failure(record: DocumentRecord) -> FailedFile:
-    return FailedFile(path=record.source.path, code=record.code, message=record.message)
-
-
-def _nameless(path: str) -> FailedFile:
-    return FailedFile(
-        path=path,
+def _check_unchanged(path: Path, job: Job) -> None:
+    """Raise SourceError if the file is not the one whose fingerprint the job has."""
+    try:
+        stat = path.stat()
+    except OSError:
+        stat = None
+    if stat and (stat.st_size, stat.st_mtime_ns) == (job.source.size_bytes, job.source.mtime_ns):
+        return
+    raise SourceError(
+        f"{job.path!r} was changed while it was read",
         code="unreadable",
-        message=f"{path!r} cannot be examined. Check its permissions and that its name is UTF-8.",
+        hint="The next pass reads it again.",
     )
-
-
-def _format(path: str) -> str:
-    return PurePosixPath(path).suffix.lower().removeprefix(".")
-
-
-def _timestamp(now: datetime) -> str:
-    return now.astimezone(UTC).isoformat(timespec="seconds")

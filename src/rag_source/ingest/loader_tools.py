@@ -7,13 +7,18 @@ a setting and each can be built in a test by hand.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from pathlib import Path
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from rag_source.domain.ports import DocumentLoader
 from rag_source.ingest.ocr import OcrEngine
 
-__all__ = ["LoaderTools", "ParseLimits", "ToolUser"]
+__all__ = ["LoaderTools", "PageProgress", "ParseLimits", "ToolUser"]
+
+PageProgress: TypeAlias = Callable[[int, int], None]
+"""Called with the pages of a file that have been read and how many it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +38,23 @@ class ParseLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoaderTools:
-    """Shared by all loaders of one registry."""
+    """Shared by all loaders of one registry.
+
+    `page_spool` is a folder for pages that OCR has read; without one they are read at each parse.
+    `on_pages` is called by loaders whose files may take minutes: first with 0 pages, last with all.
+    """
 
     ocr: OcrEngine = field(default_factory=OcrEngine)
     limits: ParseLimits = field(default_factory=ParseLimits)
+    page_spool: Path | None = None
+    on_pages: PageProgress = lambda done, total: None
+
+    def counted(self, total: int) -> Iterator[int]:
+        """The indices of so many pages, telling `on_pages` before each and after the last."""
+        for index in range(total):
+            self.on_pages(index, total)
+            yield index
+        self.on_pages(total, total)
 
 
 @runtime_checkable

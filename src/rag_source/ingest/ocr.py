@@ -13,20 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
-from PIL import Image
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rag_source.domain.errors import SourceError
-from rag_source.ingest.ocr_image import (
-    densest_area,
-    grey,
-    has_ink,
-    skew_degrees,
-    text_height_px,
-)
 from rag_source.ingest.ocr_tesseract import Tesseract, TsvWord
 from rag_source.ingest.ocr_view import Turn, View
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 __all__ = ["OcrEngine", "OcrMode", "OcrPage", "OcrPolicy", "OcrWord"]
 
@@ -49,6 +43,10 @@ _CLOSE_ENOUGH, _HIGH_STEM_PX = 0.8, 75.0
 _LARGEST_SCALE = 3.0
 # A clear verdict on a turn rests on at least this many characters.
 _ENOUGH_CHARS = 20.0
+# Drawing a page and measuring its picture take 0.6 s of a busy core; more than this is not honest.
+_PAGE_S = 2.0
+# Raised whenever the same picture and settings give other words: pages that are kept are read anew.
+_VERSION = 1
 _RULES = re.compile(r"[|¦_\-—–~=.·]+")
 
 
@@ -130,7 +128,31 @@ class OcrEngine:
         self.policy = policy or OcrPolicy()
         self._grant = grant
         self._now = now
+        self._waited_s = 0.0
         self._tesseract = Tesseract(self.policy.languages, self.policy.timeout_s)
+
+    def recipe(self) -> str:
+        """Names the settings and versions that shape what is read on a picture.
+
+        Raises:
+            SourceError: `ocr_unavailable`.
+        """
+        policy = self.policy
+        settings = (policy.mode, policy.languages, policy.dpi, policy.limit_pixels)
+        return repr((_VERSION, settings, self._tesseract.version()))
+
+    @contextmanager
+    def page(self) -> Iterator[None]:
+        """Around all that it takes to read a page: within reason, it does not count as a stall.
+
+        Otherwise a scan of 500 pages would run out of time though nothing is wrong with it.
+        """
+        started, waited_s = self._now(), self._waited_s
+        try:
+            yield
+        finally:
+            own_s = self._now() - started - (self._waited_s - waited_s)
+            self._grant(min(own_s, _PAGE_S))
 
     def recognise(self, image: Image.Image, *, dpi: float, upright: bool = False) -> OcrPage:
         """Read a page's picture, shown as a viewer would show it.
@@ -143,6 +165,10 @@ class OcrEngine:
         Raises:
             SourceError: `ocr_unavailable`, `timeout`, `too_large` or `parser_error`.
         """
+        # Lazy, here and below: NumPy and Pillow are for those who have a picture, and every command
+        # that knows the formats makes an engine.
+        from rag_source.ingest.ocr_image import grey, has_ink, skew_degrees
+
         self._tesseract.check()
         if image.width * image.height > self.policy.limit_pixels:
             raise SourceError(
@@ -179,6 +205,8 @@ class OcrEngine:
         self, picture: Image.Image, view: View, words: list[TsvWord]
     ) -> tuple[View, list[TsvWord]]:
         """The page in the turn in which most of its densest part can be read."""
+        from rag_source.ingest.ocr_image import densest_area
+
         box = densest_area(picture, round(_PROBE_PX / view.scale))
         area = picture.crop(box)
         best = _readable([word for word in words if _lies_in(word, view, box)])
@@ -211,11 +239,15 @@ class OcrEngine:
         try:
             yield
         finally:
-            self._grant(self._now() - started - self.policy.timeout_s)
+            waited_s = self._now() - started
+            self._waited_s += waited_s
+            self._grant(waited_s - self.policy.timeout_s)
 
 
 def _scale(picture: Image.Image, limit_pixels: int) -> float:
     """The factor that brings letters to the size that is read best."""
+    from rag_source.ingest.ocr_image import text_height_px
+
     pixels = picture.width * picture.height
     wanted = _STEM_PX_OF_SMALL if pixels < _SMALL_PX else _STEM_PX
     stem = text_height_px(picture)
@@ -225,6 +257,8 @@ def _scale(picture: Image.Image, limit_pixels: int) -> float:
 
 
 def _skew(picture: Image.Image, turn: Turn) -> float:
+    from rag_source.ingest.ocr_image import skew_degrees
+
     view = View.of(picture.size, turn=turn, skew=0.0, scale=1.0)
     return skew_degrees(view.picture(picture))
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-
-from PIL import Image
+from typing import TYPE_CHECKING
 
 from rag_source.domain.errors import SourceError
+from rag_source.domain.ports import DocumentLoader
 from rag_source.ingest.builder import DocumentBuilder
 from rag_source.ingest.frames import Frame
 from rag_source.ingest.layout import Fragment
+from rag_source.ingest.loader_tools import LoaderTools
 from rag_source.ingest.ocr import OcrEngine, OcrPage
 from rag_source.ingest.ocr_fragments import ocr_fragments
+from rag_source.ingest.page_spool import SpooledPages
 from rag_source.ingest.page_texts import PageText, listed
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 __all__ = ["Box", "PageRecogniser"]
 
@@ -29,13 +34,23 @@ _LEAST_SHARE = 0.5
 class PageRecogniser:
     """Reads the pages of one file that need it and remembers what happened to them.
 
-    A failure costs its page: the others are kept.
+    A failure costs its page: the others are kept. Pages that are in `spool`, made by the loader
+    that `made_by` names, are not recognised again.
     """
 
     engine: OcrEngine
+    spool: SpooledPages | None = None
+    made_by: str = ""
     _failed: dict[int, SourceError] = field(default_factory=dict)
     _off: list[int] = field(default_factory=list)
     _unread: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, tools: LoaderTools, loader: DocumentLoader, data: bytes) -> PageRecogniser:
+        """For the file of these bytes, as a loader with these tools reads it."""
+        folder = tools.page_spool
+        spool = SpooledPages(folder, data) if folder is not None else None
+        return cls(tools.ocr, spool, f"{loader.name}:{loader.version}")
 
     def wants(self, page: PageText, *, mostly_picture: bool) -> bool:
         """Whether the page should be rendered and read.
@@ -54,7 +69,7 @@ class PageRecogniser:
     def read(
         self,
         page: PageText,
-        picture: Image.Image,
+        picture: Callable[[], Image.Image],
         *,
         dpi: float,
         place: Callable[[Box], Box] = lambda box: box,
@@ -63,13 +78,12 @@ class PageRecogniser:
 
         Args:
             page: As its text layer has it.
-            picture: The page as a viewer shows it.
+            picture: Gives the page as a viewer shows it; not called if it has been read before.
             dpi: Of the picture.
             place: From points of the shown page to points of the unrotated page.
         """
         try:
-            # Where there is a text layer, the page is shown the way its text runs.
-            seen = self.engine.recognise(picture, dpi=dpi, upright=page.damaged)
+            seen = self._seen(page, picture, dpi)
         except SourceError as error:
             self._failed[page.number] = error
             return page
@@ -86,6 +100,21 @@ class PageRecogniser:
             damaged=False,
             recognised=seen.confidence,
         )
+
+    def _seen(self, page: PageText, picture: Callable[[], Image.Image], dpi: float) -> OcrPage:
+        """What is read on a page, from the spool if it was paid for before."""
+        # Where there is a text layer, the page is shown the way its text runs.
+        upright = page.damaged
+        if self.spool is None:
+            with self.engine.page():
+                return self.engine.recognise(picture(), dpi=dpi, upright=upright)
+        recipe = f"{self.engine.recipe()} {self.made_by} {dpi!r} {upright}"
+        seen = self.spool.get(page.number, recipe)
+        if seen is None:
+            with self.engine.page():
+                seen = self.engine.recognise(picture(), dpi=dpi, upright=upright)
+            self.spool.keep(page.number, recipe, seen)
+        return seen
 
     def check(self, name: str, pages: Sequence[PageText]) -> None:
         """Refuse a file without a word.
@@ -131,6 +160,13 @@ class PageRecogniser:
                 "ocr_low_confidence",
                 "OCR made no better sense of these pages than the text that was in the file: "
                 f"{listed(self._unread)}.",
+            )
+        labelled = [p.number for p in pages if p.number in self._off and p.frames and not p.damaged]
+        if labelled:
+            builder.warn(
+                "ocr_off",
+                f"These pages are pictures, of which only a label was read: {listed(labelled)}. "
+                "Set RAG_SOURCE_OCR_MODE=auto to read them by OCR.",
             )
         for code, (numbers, error) in self._failures().items():
             # `ocr_unavailable` says so itself; other codes must not read as the whole file's.

@@ -6,15 +6,18 @@ killed process could leave behind. The TSV is parsed here because confidences ha
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-
-from PIL import Image
+from typing import TYPE_CHECKING
 
 from rag_source.domain.errors import SourceError
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 __all__ = ["Tesseract", "TsvWord", "parse_tsv"]
 
@@ -99,6 +102,23 @@ class Tesseract:
             raise _unavailable(f"Tesseract has no data for {names}", tuple(missing))
         self._checked = program
 
+    def works(self) -> bool:
+        """Whether `check` finds everything."""
+        try:
+            self.check()
+        except SourceError:
+            return False
+        return True
+
+    def version(self) -> str:
+        """What the program says of its version and its libraries'; asked once for a program.
+
+        Raises:
+            SourceError: `ocr_unavailable`.
+        """
+        self.check()
+        return _version(self._checked)
+
     def words(self, image: Image.Image, *, segmentation: int) -> list[TsvWord]:
         """The words of a grey picture whose lines are about horizontal.
 
@@ -157,16 +177,31 @@ def _one_thread() -> list[str]:
 
 
 def _installed(program: str) -> frozenset[str]:
+    return frozenset(_said(program, "--list-langs").split())
+
+
+@functools.lru_cache(maxsize=8)
+def _version(program: str) -> str:
+    return _said(program, "--version")
+
+
+def _said(program: str, option: str) -> str:
+    """What the program writes for an option.
+
+    Raises:
+        SourceError: `ocr_unavailable`.
+    """
     try:
-        listed = subprocess.run(  # noqa: S603 - a fixed program and fixed arguments
-            [program, "--list-langs"],
+        done = subprocess.run(  # noqa: S603 - a fixed program and fixed arguments
+            [program, option],
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_CHECK_TIMEOUT_S,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _unavailable(f"{Path(program).name!r} does not run: {error}", ()) from error
-    return frozenset(listed.stdout.decode("utf-8", errors="replace").split())
+    return done.stdout.decode("utf-8", errors="replace")
 
 
 def _unavailable(what: str, languages: tuple[str, ...]) -> SourceError:

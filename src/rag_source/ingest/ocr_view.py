@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from PIL import Image
+if TYPE_CHECKING:
+    from PIL import Image
 
 __all__ = ["Turn", "View"]
 
 Turn: TypeAlias = Literal[0, 90, 180, 270]
 Box: TypeAlias = tuple[float, float, float, float]
-
-_TRANSPOSED = {
-    90: Image.Transpose.ROTATE_90,
-    180: Image.Transpose.ROTATE_180,
-    270: Image.Transpose.ROTATE_270,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +41,11 @@ class View:
 
     def picture(self, image: Image.Image) -> Image.Image:
         """The grey picture seen this way; the paper around it is white."""
-        seen = image.transpose(_TRANSPOSED[self.turn]) if self.turn else image
+        # Lazy: whoever holds a picture has imported Pillow; nobody else should pay for it.
+        from PIL import Image
+
+        # Pillow's quarter turns go against the clock, and so undo ours.
+        seen = image.transpose(Image.Transpose[f"ROTATE_{self.turn}"]) if self.turn else image
         upright = _scaled(seen.size, self.scale)
         if upright != seen.size:
             seen = seen.resize(upright, Image.Resampling.LANCZOS)

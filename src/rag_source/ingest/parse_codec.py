@@ -13,6 +13,7 @@ import pickle
 import struct
 from array import array
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from rag_source.domain import documents
@@ -20,9 +21,11 @@ from rag_source.domain.documents import Page, ParsedDocument, WordBox
 from rag_source.ingest.loader_tools import ParseLimits
 from rag_source.ingest.ocr import OcrPolicy
 
-__all__ = ["FRAME", "Kind", "WorkerSetup", "packed", "unpacked"]
+__all__ = ["FRAME", "PAGES", "Kind", "WorkerSetup", "packed", "unpacked"]
 
 FRAME = struct.Struct("<cQ")
+
+PAGES = struct.Struct("<II")
 
 _LENGTH = struct.Struct("<Q")
 _FIELDS = 5
@@ -37,16 +40,23 @@ class Kind:
     GRANT = b"G"
     """A number: seconds that the file may take longer, or, negative, that it did not need."""
     LOG = b"L"
+    PAGES = b"P"
+    """How many pages have been read and how many there are: two numbers, as `PAGES` packs them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSetup:
-    """The first thing a worker is told. `memory_bytes` is what it may use beyond its start."""
+    """The first thing a worker is told.
+
+    `memory_bytes` is what it may use beyond its start, `page_spool` where it keeps the pages that
+    OCR has read.
+    """
 
     ocr: OcrPolicy
     limits: ParseLimits
     limit_bytes: int
     memory_bytes: int
+    page_spool: Path | None = None
 
 
 def packed(document: ParsedDocument) -> bytes:

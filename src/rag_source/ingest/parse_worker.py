@@ -15,18 +15,20 @@ import queue
 import signal
 import struct
 import threading
+import time
 from pathlib import Path
 from typing import BinaryIO
 
 from rag_source.ingest.loader_tools import LoaderTools
 from rag_source.ingest.ocr import OcrEngine
-from rag_source.ingest.parse_codec import FRAME, Kind, WorkerSetup, packed
+from rag_source.ingest.parse_codec import FRAME, PAGES, Kind, WorkerSetup, packed
 from rag_source.ingest.parsing import ParseFailure, parse_outcome
 from rag_source.ingest.registry import LoaderRegistry
 
 __all__ = ["main"]
 
 _NUMBER = struct.Struct("<d")
+_PAGES_EVERY_S = 0.25
 
 
 def main() -> None:
@@ -41,16 +43,32 @@ def main() -> None:
     assert isinstance(setup, WorkerSetup)
     sender = _Sender(sink)
     logging.getLogger("rag_source").addHandler(_Forward(sender))
-    engine = OcrEngine(setup.ocr, grant=sender.grant)
-    registry = LoaderRegistry(tools=LoaderTools(ocr=engine, limits=setup.limits))
+    registry = LoaderRegistry(tools=_tools(setup, sender))
     paths: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(source, paths), daemon=True).start()
+    _reserve()
     _limit_memory(setup.memory_bytes)
     sender.send(Kind.READY)
     while True:
         path = Path(paths.get())
         outcome = parse_outcome(registry.loader_for(path), path, setup.limit_bytes)
         sender.outcome(outcome, path)
+
+
+def _tools(setup: WorkerSetup, sender: _Sender) -> LoaderTools:
+    pages = _Pages(sender)
+
+    def grant(seconds: float) -> None:
+        # What follows takes a while, in which the parent should not show an older page.
+        pages.flush()
+        sender.grant(seconds)
+
+    return LoaderTools(
+        ocr=OcrEngine(setup.ocr, grant=grant),
+        limits=setup.limits,
+        page_spool=setup.page_spool,
+        on_pages=pages,
+    )
 
 
 class _Sender:
@@ -69,6 +87,9 @@ class _Sender:
     def grant(self, seconds: float) -> None:
         self.send(Kind.GRANT, _NUMBER.pack(seconds))
 
+    def pages(self, done: int, total: int) -> None:
+        self.send(Kind.PAGES, PAGES.pack(done, total))
+
     def outcome(self, outcome: object, path: Path) -> None:
         if not isinstance(outcome, ParseFailure):
             try:
@@ -80,6 +101,25 @@ class _Sender:
                 )
         fields = [outcome.code, outcome.message, outcome.hint]
         self.send(Kind.FAILED, json.dumps(fields).encode())
+
+
+class _Pages:
+    """Passes the progress of a file on: its beginning, its end, and a few times a second."""
+
+    def __init__(self, sender: _Sender) -> None:
+        self._sender = sender
+        self._untold: tuple[int, int] | None = None
+        self._told_at = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        self._untold = (done, total)
+        if done in (0, total) or time.monotonic() - self._told_at >= _PAGES_EVERY_S:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._untold is not None:
+            self._sender.pages(*self._untold)
+            self._untold, self._told_at = None, time.monotonic()
 
 
 class _Forward(logging.Handler):
@@ -99,6 +139,15 @@ def _receive(source: BinaryIO, paths: queue.SimpleQueue[str]) -> None:
         while True:
             paths.put(pickle.load(source))  # noqa: S301 - from the parent
     os.killpg(0, signal.SIGKILL)
+
+
+def _reserve() -> None:
+    """Import NumPy, of all that loaders import when they need it, before memory is limited.
+
+    Its algebra library reserves address space for each core, which on a large machine is more than
+    a file may use, and must not count as the file's.
+    """
+    import numpy  # noqa: F401 - for what it reserves
 
 
 def _limit_memory(memory_bytes: int) -> None:

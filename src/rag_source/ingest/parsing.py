@@ -14,6 +14,7 @@ from typing import Protocol
 from rag_source.domain.documents import ParsedDocument
 from rag_source.domain.errors import SourceError
 from rag_source.domain.ports import DocumentLoader
+from rag_source.ingest.loader_tools import PageProgress
 from rag_source.ingest.registry import LoaderRegistry
 
 __all__ = [
@@ -50,8 +51,13 @@ class ParsingPolicy:
 class Parser(Protocol):
     """Parses a file by the loader of its suffix."""
 
-    async def parse(self, path: Path) -> ParsedDocument:
+    async def parse(self, path: Path, *, on_progress: PageProgress | None = None) -> ParsedDocument:
         """The document.
+
+        Args:
+            path: The file.
+            on_progress: Called a few times a second while a paginated file is parsed, if the parser
+                can tell; begins anew should the file be parsed anew.
 
         Raises:
             SourceError: It cannot be used; anything a loader did not foresee is `parser_error`.
@@ -75,7 +81,8 @@ class InProcessParser:
         self._policy = policy or ParsingPolicy()
         self._turn = asyncio.Lock()
 
-    async def parse(self, path: Path) -> ParsedDocument:
+    async def parse(self, path: Path, *, on_progress: PageProgress | None = None) -> ParsedDocument:
+        """As `Parser.parse`; does not tell pages."""
         async with self._turn:
             outcome = await asyncio.to_thread(
                 parse_outcome, self._registry.loader_for(path), path, self._policy.limit_bytes

@@ -12,9 +12,14 @@ from functools import lru_cache
 __all__ = ["plausibility"]
 
 # The most frequent letters of each script: what tells Arabic from Arabic bytes read as Cyrillic,
-# and Chinese from Korean, whose two-byte codes overlap. The order is that of frequency lists.
+# and Korean from Chinese, whose two-byte codes overlap: the bytes of most Korean syllables are also
+# everyday Chinese characters, but seldom frequent ones, and the reverse.
 _COMMON = frozenset(
     "اليمنوترةبدعهسفكحقأоеаинтсрвлкмдпуαειοτσνηρκπυλμωיוהלאתרבשמéèàçêâîôûùëïœäöüßñáíóúãõåøæ"
+    "이다는의에을가하고지한로기사리서대인도시어은자정나부일수제주보상전그아스있라것해장동구들원성국공를"
+    "게과안여연년소위경신조유진비만으중오세용면니우와선미화물적개계관방학체당내등무거산분모트실금행되요"
+    "的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里"
+    "后小多天而能好都然没日于起还发成事只作当想看文无开手用主行方又如前所本见经面公同三已老从动两长知"
 )
 _TYPOGRAPHY = frozenset("“”‘’„«»–—…•€°·\u00a0§№©®™、。，：；（）「」！？£¼½¾²³ª؟،؛")
 _JOINERS = frozenset("'’-·‑\u200c\u200d")
@@ -60,8 +65,11 @@ def _letter(char: str, before: str, after: str) -> float:
         # Half-width kana are what Latin accents look like in Japanese encodings.
         score = -0.6 if "\uff61" <= char <= "\uff9f" else 0.9
     if script == "hangul":
-        score = 1.1 if char in _COMMON else 0.65
+        # Just under everyday Chinese: bytes that say nothing are more often that.
+        score = 1.1 if char in _COMMON else 0.74
     for other in (before, after):
+        if script == "hangul" and "a" <= other.lower() <= "z":
+            continue  # Korean writes its particles onto Latin words.
         if other.isalpha() and _script(other) != script:
             score -= 0.4 if {script, _script(other)} == {"han", "kana"} else 1.0
     if char.isupper() and before.islower():

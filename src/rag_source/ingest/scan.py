@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rag_source.domain.errors import ConfigurationError
 
-__all__ = ["FoundFile", "Scan", "scan"]
+__all__ = ["FoundFile", "Scan", "is_passed_over", "scan"]
 
 # What systems and editors leave behind; nobody means to ask them questions.
 _JUNK_NAMES = frozenset({"thumbs.db", "desktop.ini", "icon\r", "ehthumbs.db"})
@@ -92,7 +92,7 @@ class _Walk:
                 continue
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
-                if _is_passed_over(entry.name):
+                if is_passed_over(entry.name):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     pending.append(path)
@@ -122,7 +122,8 @@ class _Walk:
         return Path(link).resolve().is_relative_to(self._root)
 
 
-def _is_passed_over(name: str) -> bool:
+def is_passed_over(name: str) -> bool:
+    """Whether a file or folder of this name is hidden, or an editor's or a browser's left-over."""
     lowered = name.lower()
     return (
         name.startswith(".")

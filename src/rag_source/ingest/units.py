@@ -23,7 +23,7 @@ _LONGEST_NAME_CHARS = 80
 # A longer list item is prose with a bullet before it.
 _LONGEST_ITEM_CHARS = 300
 _TERMINAL = re.compile(r"[.!?:;…؟؛。！？][\"'»”’)\]]*$")
-_CUT_WORD = re.compile(r"(?<=[^\W\d_])[-\u2010]\n\s*(?=[a-zà-ÿ])")
+_CUT_WORD = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n\s*(?=[a-zà-ÿ])")
 _WRAP_FLOOR_CHARS = 50
 _WRAP_SLACK_CHARS = 8
 
@@ -276,7 +276,7 @@ def _joined(before: Unit, after: Unit) -> Unit:
     return replace(
         before,
         ranges=(*before.ranges, *after.ranges),
-        standalone=f"{before.standalone} {after.standalone}",
+        standalone=_flowing(f"{before.standalone}\n{after.standalone}"),
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from rag_source.domain.documents import ParagraphPlace, Place
 from rag_source.ingest.builder import CELL_SEPARATOR, DocumentBuilder, one_line
 from rag_source.ingest.decoding import decode
-from rag_source.ingest.html_blocks import append_html
 from rag_source.ingest.office_boilerplate import is_generated_description, is_page_label
 from rag_source.ingest.office_charts import append_graphic
 from rag_source.ingest.office_package import OfficePackage
@@ -241,6 +240,9 @@ class WordDocument:
         if relation is None or relation.external or relation.target not in self._package:
             return
         if relation.target.lower().endswith((".htm", ".html", ".xhtml")):
+            # Lazy: few documents hold a page of HTML, and its parser costs half a second.
+            from rag_source.ingest.html_blocks import append_html
+
             data = self._package.read(relation.target)
             append_html(self._builder, decode(data, name=relation.target).text)
         else:

@@ -15,15 +15,16 @@ import pickle
 import signal
 import struct
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from rag_source.domain.documents import ParsedDocument
 from rag_source.domain.errors import ConfigurationError, SourceError
-from rag_source.ingest.loader_tools import ParseLimits
+from rag_source.ingest.loader_tools import PageProgress, ParseLimits
 from rag_source.ingest.ocr import OcrPolicy
-from rag_source.ingest.parse_codec import FRAME, Kind, WorkerSetup, unpacked
+from rag_source.ingest.parse_codec import FRAME, PAGES, Kind, WorkerSetup, unpacked
 from rag_source.ingest.parsing import ParsingPolicy
 
 __all__ = ["ParserPool", "WorkerPolicy"]
@@ -65,6 +66,8 @@ class ParserPool:
         workers: Limits of the workers.
         ocr: How pages are recognised.
         limits: What a file may hold.
+        page_spool: A folder for the pages that OCR has read, so that a parse that is cut short
+            does not cost them again; whoever has finished with a content deletes its pages.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class ParserPool:
         workers: WorkerPolicy | None = None,
         ocr: OcrPolicy | None = None,
         limits: ParseLimits | None = None,
+        page_spool: Path | None = None,
     ) -> None:
         self._parsing = parsing or ParsingPolicy()
         self._policy = workers or WorkerPolicy()
@@ -82,6 +86,7 @@ class ParserPool:
             limits=limits or ParseLimits(),
             limit_bytes=self._parsing.limit_bytes,
             memory_bytes=self._policy.memory_bytes,
+            page_spool=page_spool,
         )
         self._slots = asyncio.Semaphore(self._policy.workers or os.cpu_count() or 1)
         self._idle: list[_Worker] = []
@@ -98,8 +103,12 @@ class ParserPool:
         """The process ids of the workers that run."""
         return tuple(worker.pid for worker in (*self._busy, *self._idle))
 
-    async def parse(self, path: Path) -> ParsedDocument:
+    async def parse(self, path: Path, *, on_progress: PageProgress | None = None) -> ParsedDocument:
         """The document; waits for a worker if all are busy. Cancelling it ends its worker.
+
+        Args:
+            path: The file.
+            on_progress: As of `Parser.parse`.
 
         Raises:
             SourceError: The file cannot be used: the loader's reason, `timeout`, `too_large` (its
@@ -108,13 +117,13 @@ class ParserPool:
         """
         async with self._slots:
             try:
-                return await self._parse_once(path)
+                return await self._parse_once(path, on_progress)
             except _KilledError:
                 # Someone else's SIGKILL, such as the system's when memory ran out, says nothing
                 # about the file: it gets a second worker, and no third.
                 logger.warning("a parser was killed from outside; starting another")
             try:
-                return await self._parse_once(path)
+                return await self._parse_once(path, on_progress)
             except _KilledError as error:
                 raise SourceError(
                     f"the parser of {path.name!r} was killed twice",
@@ -128,11 +137,13 @@ class ParserPool:
         self._idle.clear()
         await asyncio.gather(*(worker.end() for worker in ending))
 
-    async def _parse_once(self, path: Path) -> ParsedDocument:
-        worker = self._idle.pop() if self._idle else await _Worker.started(self._setup)
+    async def _parse_once(self, path: Path, on_progress: PageProgress | None) -> ParsedDocument:
+        worker = await self._free_worker()
         self._busy.add(worker)
         try:
-            document = await worker.parse(path, self._parsing.timeout_s, self._policy.memory_bytes)
+            document = await worker.parse(
+                path, self._parsing.timeout_s, self._policy.memory_bytes, on_progress
+            )
         except SourceError:
             raise
         except BaseException:
@@ -146,6 +157,15 @@ class ParserPool:
             else:
                 await asyncio.shield(worker.end())
         return document
+
+    async def _free_worker(self) -> _Worker:
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.is_alive:
+                return worker
+            # Killed while it waited: no file is to blame for that.
+            await worker.end()
+        return await _Worker.started(self._setup)
 
 
 class _KilledError(Exception):
@@ -207,7 +227,9 @@ class _Worker:
     def is_alive(self) -> bool:
         return not self._ended and self._process.returncode is None
 
-    async def parse(self, path: Path, timeout_s: float, memory_bytes: int) -> ParsedDocument:
+    async def parse(
+        self, path: Path, timeout_s: float, memory_bytes: int, on_progress: PageProgress | None
+    ) -> ParsedDocument:
         """As `ParserPool.parse`; `_KilledError` if the process was killed from outside."""
         self.parsed += 1
         now = asyncio.get_running_loop().time
@@ -216,27 +238,41 @@ class _Worker:
             self._send(path)
         except OSError as error:
             raise await self._death(path) from error
+
+        async def check() -> None:
+            await self._check(path, now() - deadline, timeout_s, memory_bytes)
+
         while True:
-            reading = asyncio.ensure_future(self._frame())
-            try:
-                while not reading.done():
-                    await asyncio.wait({reading}, timeout=_LOOK_EVERY_S)
-                    if not reading.done():
-                        await self._check(path, now() - deadline, timeout_s, memory_bytes)
-                kind, body = reading.result()
-            except (EOFError, OSError, ValueError) as error:
-                raise await self._death(path) from error
-            finally:
-                reading.cancel()
+            kind, body = await self._frame_while(check, path)
             if kind == Kind.GRANT:
                 deadline += _NUMBER.unpack(body)[0]
             elif kind == Kind.LOG:
                 logger.debug("parser: %s", body.decode("utf-8", "replace"))
+            elif kind == Kind.PAGES and len(body) == PAGES.size:
+                done, total = PAGES.unpack(body)
+                if on_progress is not None and done <= total:
+                    on_progress(done, total)
             elif kind == Kind.FAILED:
                 code, message, hint = json.loads(body)
                 raise SourceError(message, code=code, hint=hint)
             elif kind == Kind.DOCUMENT:
                 return await asyncio.to_thread(unpacked, body)
+
+    async def _frame_while(
+        self, check: Callable[[], Awaitable[None]], path: Path
+    ) -> tuple[bytes, bytes]:
+        """As `_frame`, with a look at the process from time to time, and at why it has ended."""
+        reading = asyncio.ensure_future(self._frame())
+        try:
+            while not reading.done():
+                await asyncio.wait({reading}, timeout=_LOOK_EVERY_S)
+                if not reading.done():
+                    await check()
+            return reading.result()
+        except (EOFError, OSError, ValueError) as error:
+            raise await self._death(path) from error
+        finally:
+            reading.cancel()
 
     async def end(self) -> None:
         """Kill the process and all that it started."""

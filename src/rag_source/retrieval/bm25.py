@@ -9,7 +9,7 @@ from rag_source.retrieval.terms import Word, is_question_word, read_words, term_
 
 __all__ = ["BM25_VERSION", "Bm25Encoder", "Bm25Policy"]
 
-BM25_VERSION = 1
+BM25_VERSION = 2
 """Raised whenever the same text would be encoded differently: older indexes must be redone."""
 
 _EVERY_LANGUAGE = "und"

@@ -38,6 +38,10 @@ _DIGIT = re.compile(r"\d")
 # A run without white space, joined by marks that codes, dates, figures and elisions are made with.
 _RUN = re.compile(r"[^\W_]+(?:[-/._:'+&@,*#]+[^\W_]+)*")
 _PIECE = re.compile(r"[^\W_]+")
+_LINE_END_HYPHEN = re.compile(r"[-\u2010\u2011]\s*\n\s*")
+_LETTERS_BEFORE = re.compile(r"[^\W\d_]+\Z")
+_LETTERS_AFTER = re.compile(r"[^\W\d_]+")
+_LONGEST_WORD_CHARS = 64
 # `82 900,00`, `82.900,00`, `1,234.5`, `3,14`: groups of three digits, a decimal part, or both.
 _FIGURE = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:[ .,']\d{3})+(?:[.,]\d{1,6})?|\d+[.,]\d+)(?![\w]|[.,]\d)"
@@ -155,6 +159,24 @@ def _spellings(text: str) -> Iterator[_Spelling]:
             yield _Spelling(figure, position=False)
     for match in _RUN.finditer(folded):
         yield from _read_run(match[0])
+    for half in filter(None, _halves(text)):
+        yield _Spelling(half, position=False)
+
+
+def _halves(text: str) -> Iterator[str]:
+    """Both sides of each hyphen at a line end.
+
+    `well-` over `known` is read as `wellknown` like any cut word; only a dictionary could tell
+    that its hyphen stays. So it is found under its halves too.
+    """
+    for match in _LINE_END_HYPHEN.finditer(text):
+        before = _LETTERS_BEFORE.search(
+            text, max(0, match.start() - _LONGEST_WORD_CHARS), match.start()
+        )
+        after = _LETTERS_AFTER.match(text, match.end())
+        if before and after:
+            yield fold_word(before[0])
+            yield fold_word(after[0])
 
 
 def _read_run(run: str) -> Iterator[_Spelling]:

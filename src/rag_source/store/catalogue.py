@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+import threading
+import uuid
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -10,23 +15,18 @@ from typing import Any
 from rag_source.domain.catalogue import DocumentRecord
 from rag_source.domain.documents import Page, ParsedDocument, SourceFile
 from rag_source.store.database import Database
-from rag_source.store.parse_codec import (
-    PARSE_CODEC,
-    pack_blocks,
-    pack_text,
-    pack_warnings,
-    pack_words,
-    unpack_blocks,
-    unpack_text,
-    unpack_warnings,
-    unpack_words,
-)
+from rag_source.store.parse_codec import pack_warnings, unpack_warnings
+from rag_source.store.versions import VersionRows, page_of, parsed_of
 
 __all__ = ["SqliteCatalogue"]
 
+_KEPT_PARSES = 4
+"""Parses in memory, by version: a large table takes half a second to read back, and every citation
+and every part of its rendition asks for it. Versions never change."""
+
 _COLUMNS = (
     "doc_id, path, fingerprint, size_bytes, mtime_ns, status, code, message, warnings, format, "
-    "loader, loader_version, title, language, pages, blocks, tables, chunks, indexed_at"
+    "loader, loader_version, title, language, pages, blocks, tables, chunks, indexed_at, recipe"
 )
 _NAMES = _COLUMNS.split(", ")
 _UPSERT = f"""
@@ -34,11 +34,11 @@ _UPSERT = f"""
     ON CONFLICT (doc_id) DO UPDATE SET {", ".join(f"{n} = excluded.{n}" for n in _NAMES[1:])}
 """  # noqa: S608 -- the column names above; values are bound
 
-_PAGES = "SELECT number, width_pt, height_pt, rotation, start, end FROM pages WHERE doc_id = ?"
-_PAGE_WITH_WORDS = (
-    "SELECT number, width_pt, height_pt, rotation, start, end, words FROM pages "
-    "WHERE doc_id = ? AND number = ?"
-)
+_VERSION = "SELECT v.* FROM documents d JOIN versions v USING (version_id) WHERE d.doc_id = ?"
+_PAGE_COLUMNS = "p.number, p.width_pt, p.height_pt, p.rotation, p.start, p.end"
+_OF_DOCUMENT = "FROM documents d JOIN version_pages p USING (version_id) WHERE d.doc_id = ?"
+_PAGES = f"SELECT {_PAGE_COLUMNS} {_OF_DOCUMENT} ORDER BY p.number"
+_PAGE_WITH_WORDS = f"SELECT {_PAGE_COLUMNS}, p.words {_OF_DOCUMENT} AND p.number = ?"
 
 
 class SqliteCatalogue:
@@ -54,6 +54,8 @@ class SqliteCatalogue:
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path)
+        self._lock = threading.Lock()
+        self._parses: OrderedDict[str, ParsedDocument] = OrderedDict()
 
     @property
     def database(self) -> Database:
@@ -85,34 +87,77 @@ class SqliteCatalogue:
 
     def save(self, record: DocumentRecord, parsed: ParsedDocument | None = None) -> None:
         """As `Catalogue.save`. Without a parse, the one stored before stays."""
-        parse_row: tuple[Any, ...] = ()
-        page_rows: list[tuple[Any, ...]] = []
-        if parsed is not None:
-            parse_row = _parse_row(record.doc_id, parsed)
-            page_rows = [_page_row(record.doc_id, page) for page in parsed.pages]
+        rows = None if parsed is None else VersionRows.of(uuid.uuid4().hex, record.doc_id, parsed)
         with self._database.transaction(f"save {record.source.path!r} in") as connection:
             connection.execute(_UPSERT, _record_row(record))
-            if parsed is not None:
-                connection.execute("DELETE FROM parses WHERE doc_id = ?", (record.doc_id,))
-                connection.execute(
-                    "INSERT INTO parses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", parse_row
-                )
-                connection.executemany(
-                    "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", page_rows
-                )
+            if rows is not None:
+                rows.insert(connection)
+                _adopt(connection, record.doc_id, rows.version_id)
+
+    def stage(self, record: DocumentRecord, parsed: ParsedDocument, *, contents: str) -> None:
+        rows = VersionRows.of(uuid.uuid4().hex, record.doc_id, parsed)
+        kept = json.dumps(dict(zip(_NAMES, _record_row(record), strict=True)))
+        with self._database.transaction(f"save {record.source.path!r} in") as connection:
+            _unstage(connection, record.doc_id)
+            rows.insert(connection)
+            connection.execute(
+                "INSERT INTO staged VALUES (?, ?, ?, ?)",
+                (record.doc_id, rows.version_id, contents, kept),
+            )
+
+    def staged(self) -> dict[str, str]:
+        return dict(self._database.rows("SELECT doc_id, contents FROM staged"))
+
+    def promote(self, doc_id: str) -> None:
+        with self._database.transaction("update") as connection:
+            row = connection.execute(
+                "SELECT version_id, record FROM staged WHERE doc_id = ?", (doc_id,)
+            ).fetchone()
+            if row is None:
+                raise LookupError(f"no version of {doc_id!r} is staged")
+            version_id, kept = row
+            values = json.loads(kept)
+            connection.execute(_UPSERT, tuple(values[name] for name in _NAMES))
+            connection.execute("DELETE FROM staged WHERE doc_id = ?", (doc_id,))
+            _adopt(connection, doc_id, version_id)
+
+    def unstage(self, doc_id: str) -> None:
+        with self._database.transaction("update") as connection:
+            _unstage(connection, doc_id)
 
     def remove(self, doc_ids: Sequence[str]) -> None:
         with self._database.transaction("remove documents from") as connection:
             ids = [(doc_id,) for doc_id in doc_ids]
-            connection.executemany("DELETE FROM documents WHERE doc_id = ?", ids)
+            for table in ("documents", "versions", "staged"):
+                connection.executemany(f"DELETE FROM {table} WHERE doc_id = ?", ids)  # noqa: S608 -- fixed names
 
     def parsed(self, doc_id: str) -> ParsedDocument | None:
+        rows = self._database.rows("SELECT version_id FROM documents WHERE doc_id = ?", doc_id)
+        version_id = rows[0][0] if rows else ""
+        with self._lock:
+            kept = self._parses.get(version_id)
+            if kept is not None:
+                self._parses.move_to_end(version_id)
+                return kept
+        found = self._read_parse(doc_id)
+        # Not under the name that was read first: the version may have changed in between.
+        if found is not None:
+            version_id, parsed = found
+            with self._lock:
+                self._parses[version_id] = parsed
+                while len(self._parses) > _KEPT_PARSES:
+                    self._parses.popitem(last=False)
+            return parsed
+        return None
+
+    def _read_parse(self, doc_id: str) -> tuple[str, ParsedDocument] | None:
         with self._database.errors("read"):
             with self._database.reading() as connection:
-                run = connection.execute
-                parse = run("SELECT * FROM parses WHERE doc_id = ?", (doc_id,)).fetchone()
-                pages = run(_PAGES + " ORDER BY number", (doc_id,)).fetchall()
-            return _parsed(parse, tuple(_page(row) for row in pages)) if parse else None
+                version = connection.execute(_VERSION, (doc_id,)).fetchone()
+                pages = connection.execute(_PAGES, (doc_id,)).fetchall()
+            if version is None:
+                return None
+            return version[0], parsed_of(version, tuple(page_of(row) for row in pages))
 
     def pages(self, doc_id: str, numbers: Sequence[int]) -> list[Page]:
         rows: list[tuple[Any, ...]] = []
@@ -120,7 +165,7 @@ class SqliteCatalogue:
             with self._database.reading() as connection:
                 for number in sorted(set(numbers)):
                     rows += connection.execute(_PAGE_WITH_WORDS, (doc_id, number)).fetchall()
-            return [_page(row) for row in rows]
+            return [page_of(row) for row in rows]
 
     def meta(self, key: str) -> str | None:
         """A value of the installation's own, such as what to resume; None if never set."""
@@ -139,6 +184,7 @@ def _record_row(record: DocumentRecord) -> tuple[Any, ...]:
         *(record.status, record.code, record.message, pack_warnings(record.warnings)),
         *(record.format, record.loader, record.loader_version, record.title, record.language),
         *(record.pages, record.blocks, record.tables, record.chunks, record.indexed_at),
+        record.recipe,
     )
 
 
@@ -154,45 +200,19 @@ def _record(row: tuple[Any, ...]) -> DocumentRecord:
     return DocumentRecord(source=source, warnings=warnings, **values)
 
 
-def _parse_row(doc_id: str, parsed: ParsedDocument) -> tuple[Any, ...]:
-    return (
-        *(doc_id, PARSE_CODEC, pack_text(parsed.text), pack_blocks(parsed.blocks)),
-        *(parsed.title, parsed.language, parsed.loader, parsed.loader_version),
-        pack_warnings(parsed.warnings),
+def _adopt(connection: sqlite3.Connection, doc_id: str, version_id: str) -> None:
+    """Make a version the document's, and forget its others but a staged one."""
+    connection.execute("UPDATE documents SET version_id = ? WHERE doc_id = ?", (version_id, doc_id))
+    connection.execute(
+        "DELETE FROM versions WHERE doc_id = ? AND version_id != ? "
+        "AND version_id NOT IN (SELECT version_id FROM staged)",
+        (doc_id, version_id),
     )
 
 
-def _parsed(row: tuple[Any, ...], pages: tuple[Page, ...]) -> ParsedDocument:
-    _, codec, text, blocks, title, language, loader, loader_version, warnings = row
-    if codec != PARSE_CODEC:
-        raise ValueError(f"a parse has the codec {codec}")
-    return ParsedDocument(
-        text=unpack_text(text),
-        blocks=unpack_blocks(blocks),
-        title=title,
-        language=language,
-        loader=loader,
-        loader_version=loader_version,
-        pages=pages,
-        warnings=unpack_warnings(warnings),
+def _unstage(connection: sqlite3.Connection, doc_id: str) -> None:
+    connection.execute(
+        "DELETE FROM versions WHERE version_id IN (SELECT version_id FROM staged WHERE doc_id = ?)",
+        (doc_id,),
     )
-
-
-def _page_row(doc_id: str, page: Page) -> tuple[Any, ...]:
-    return (
-        *(doc_id, page.number, page.width_pt, page.height_pt, page.rotation),
-        *(page.start, page.end, pack_words(page)),
-    )
-
-
-def _page(row: tuple[Any, ...]) -> Page:
-    number, width_pt, height_pt, rotation, start, end, *words = row
-    return Page(
-        number=number,
-        width_pt=width_pt,
-        height_pt=height_pt,
-        rotation=rotation,
-        start=start,
-        end=end,
-        words=unpack_words(words[0], page_start=start) if words else (),
-    )
+    connection.execute("DELETE FROM staged WHERE doc_id = ?", (doc_id,))

@@ -18,6 +18,7 @@ from typing import Any
 
 from rag_source.domain.errors import BackendError, ConfigurationError, RagError
 from rag_source.store.migrations import APPLICATION_ID, MIGRATIONS
+from rag_source.store.room import FULL_DISK_HINT
 
 __all__ = ["Database"]
 
@@ -136,7 +137,11 @@ def _translated(error: sqlite3.Error, path: Path, doing: str) -> RagError:
         hint = "make the state directory writable, or choose another"
         return ConfigurationError(message, hint=hint, code="state_unwritable")
     if name.startswith("SQLITE_FULL"):
-        return BackendError(message, hint="free some disk space and try again", code="disk_full")
+        return BackendError(message, hint=FULL_DISK_HINT, code="disk_full")
+    if name.startswith("SQLITE_IOERR"):
+        # SQLite does not pass on why: beside a failing disk, a quota or a limit of file sizes.
+        hint = "check the space, the quota, `ulimit -f` and the health of its disk, then try again"
+        return BackendError(message, hint=hint, code="disk_error")
     return BackendError(message, hint="try again")
 
 

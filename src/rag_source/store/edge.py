@@ -11,9 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -33,7 +32,7 @@ from qdrant_edge import (
 
 from rag_source.domain.chunks import EmbeddedChunk, EmbeddingModel
 from rag_source.domain.errors import BackendError
-from rag_source.domain.evidence import NO_FILTER, Candidate
+from rag_source.domain.evidence import NO_FILTER, Candidate, SearchFilter
 from rag_source.domain.ports import ChunkQuery
 from rag_source.store.codec import path_payload
 from rag_source.store.collection import Swap, SwapJournal, bind_collection
@@ -46,7 +45,9 @@ from rag_source.store.engine import (
 from rag_source.store.idf import probe_idf
 from rag_source.store.points import make_point
 from rag_source.store.queries import FusionPolicy, candidates, main_request, signal_requests
+from rag_source.store.room import require_room
 from rag_source.store.rwlock import ReadWriteLock
+from rag_source.store.write_policy import WritePolicy
 
 __all__ = ["EdgeChunkStore", "WritePolicy"]
 
@@ -56,30 +57,6 @@ _log = logging.getLogger(__name__)
 _READERS = 2
 """Threads for searches. The engine spreads one search over the cores by itself, and holds the
 interpreter's lock meanwhile: more threads would only queue."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WritePolicy:
-    """How points are handed to the engine.
-
-    `batch_points` and `batch_bytes` bound one operation: the engine's log has segments of 32 MiB,
-    its server refuses larger requests, and in process nothing else runs until the operation is
-    over (some 50 ms at these bounds). `flush_bytes` is how much may be written between two
-    flushes: a flush stops the process for 0.1 to 0.4 s, and what was not flushed is replayed from
-    the log at the start after a crash.
-    """
-
-    batch_points: int = 128
-    batch_bytes: int = 4_000_000
-    flush_bytes: int = 256_000_000
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.batch_points <= 10_000:
-            raise ValueError(f"batch_points is {self.batch_points}, not in 1..10000")
-        if not 1 <= self.batch_bytes <= 30_000_000:
-            raise ValueError(f"batch_bytes is {self.batch_bytes}, not in 1..30000000")
-        if self.flush_bytes < 1:
-            raise ValueError(f"flush_bytes is {self.flush_bytes}, less than 1")
 
 
 class EdgeChunkStore:
@@ -102,6 +79,7 @@ class EdgeChunkStore:
         fusion: FusionPolicy | None = None,
         writing: WritePolicy | None = None,
     ) -> None:
+        self._folder = folder
         self._model = model
         self._fusion = fusion or FusionPolicy()
         self._writing = writing or WritePolicy()
@@ -182,7 +160,13 @@ class EdgeChunkStore:
         return await self._read(self._count)
 
     async def doc_ids(self) -> set[str]:
-        return await self._read(self._doc_ids)
+        return set(await self.chunk_counts())
+
+    async def chunk_counts(self) -> dict[str, int]:
+        return await self._read(self._chunk_counts)
+
+    async def chunk_ids(self, doc_id: str) -> set[str]:
+        return await self._read(lambda: self._chunk_ids(doc_id))
 
     async def flush(self) -> None:
         """Put everything written so far on disk, so that the next start replays nothing."""
@@ -221,8 +205,11 @@ class EdgeChunkStore:
             current = self._generation(doc_id)
             generation = (current or 0) + 1
             sized = [make_point(chunk, generation, dimension=dimension) for chunk in chunks]
-            self._unflushed_bytes += sum(size_bytes for _, size_bytes in sized)
-            batches = list(self._batches(sized))
+            size_bytes = sum(point_bytes for _, point_bytes in sized)
+            # Each byte is written twice, to the log and to its place.
+            self._require_room(self._writing.room_bytes + 2 * size_bytes, f"store {doc_id!r}")
+            self._unflushed_bytes += size_bytes
+            batches = self._writing.batches(sized)
             if not batches:
                 self._apply_alone(_deletion(_document(doc_id)), f"empty {doc_id!r}")
             elif current is None and len(batches) == 1:
@@ -245,7 +232,14 @@ class EdgeChunkStore:
             self._finish_swap()
             raise
         self._journal.write(Swap(doc_id=doc_id, generation=generation, phase="committing"))
-        self._finish_swap()
+        with self._lock.write():
+            self._hidden = _others(doc_id, generation)
+            self._idf.clear()
+        try:
+            self._finish_swap()
+        except BackendError as error:
+            # It is done for every searcher; what is left is for the next write, or the next start.
+            _log.warning("the old version of %s is not deleted yet: %s", doc_id, error.message)
 
     def _recover(self) -> None:
         swap = self._journal.read()
@@ -259,9 +253,8 @@ class EdgeChunkStore:
             swap = self._journal.read()
             if swap is None:
                 return
-            new = version_filter(swap.doc_id, swap.generation)
-            committing = swap.phase == "committing"
-            gone = Filter(must=_document(swap.doc_id).must, must_not=[new]) if committing else new
+            of_version = _others if swap.phase == "committing" else version_filter
+            gone = of_version(swap.doc_id, swap.generation)
             with self._lock.write():
                 self._shard.update(_deletion(gone))
                 self._hidden = None
@@ -273,20 +266,16 @@ class EdgeChunkStore:
         records, _ = self._shard.scroll(request)
         return int((records[0].payload or {})["generation"]) if records else None
 
-    def _batches(self, sized: Sequence[tuple[Point, int]]) -> Iterator[list[Point]]:
-        batch: list[Point] = []
-        batch_bytes = 0
-        for point, size_bytes in sized:
-            full = batch_bytes + size_bytes > self._writing.batch_bytes
-            if batch and (full or len(batch) == self._writing.batch_points):
-                yield batch
-                batch, batch_bytes = [], 0
-            batch.append(point)
-            batch_bytes += size_bytes
-        if batch:
-            yield batch
+    def _require_room(self, size_bytes: int, doing: str) -> None:
+        """Raise BackendError if there is too little, even once the log has been let go of."""
+        try:
+            require_room(self._folder, size_bytes, doing)
+        except BackendError:
+            self._flush()
+            require_room(self._folder, size_bytes, doing)
 
     def _apply_alone(self, operation: UpdateOperation, doing: str) -> None:
+        self._require_room(self._writing.room_bytes // 2, doing)
         with engine_errors(doing), self._lock.write():
             self._shard.update(operation)
             self._idf.clear()
@@ -340,7 +329,7 @@ class EdgeChunkStore:
         slower."""
         return self._shard.info().points_count
 
-    def _doc_ids(self) -> set[str]:
+    def _chunk_counts(self) -> dict[str, int]:
         with engine_errors("list its documents"), self._lock.read():
             visible = shard_filter(NO_FILTER, self._hidden)
             limit = self._points() + 1
@@ -348,11 +337,25 @@ class EdgeChunkStore:
                 FacetRequest("doc_id", limit=limit, exact=True, filter=visible)
             )
             # A value whose points were all deleted stays, with a count of 0, until optimised.
-            return {str(hit.value) for hit in reply.hits if hit.count}
+            return {str(hit.value): hit.count for hit in reply.hits if hit.count}
+
+    def _chunk_ids(self, doc_id: str) -> set[str]:
+        with engine_errors("list its chunks"), self._lock.read():
+            wanted = shard_filter(SearchFilter(doc_ids=(doc_id,)), self._hidden)
+            request = ScrollRequest(
+                limit=self._points() + 1, filter=wanted, with_payload=["chunk_id"]
+            )
+            records, _ = self._shard.scroll(request)
+            return {str((record.payload or {})["chunk_id"]) for record in records}
 
 
 def _document(doc_id: str) -> Filter:
     return Filter(must=[FieldCondition("doc_id", match=MatchValue(doc_id))])
+
+
+def _others(doc_id: str, generation: int) -> Filter:
+    """The points of all other versions of a document."""
+    return Filter(must=_document(doc_id).must, must_not=[version_filter(doc_id, generation)])
 
 
 def _deletion(gone: Filter) -> UpdateOperation:

@@ -33,6 +33,7 @@ from qdrant_edge import (
 from rag_source.domain.errors import BackendError, ConfigurationError, RagError, StateInUseError
 from rag_source.domain.evidence import SearchFilter
 from rag_source.store.codec import canonical_format
+from rag_source.store.room import FULL_DISK_HINT, is_full, require_room
 
 __all__ = [
     "BM25",
@@ -47,6 +48,9 @@ __all__ = [
 DENSE, SENTENCES, BM25 = "dense", "sentences", "bm25"
 
 _KEYWORDS = ("doc_id", "path", "folders", "language", "format", "kind")
+_NEW_SHARD_BYTES, _OPENING_BYTES = 128 << 20, 32 << 20
+"""A new shard takes 51 MiB, the log's first segment and the maps of the indexes; opening one that
+was flushed has taken up to 17 MiB."""
 _NO_GRAPH = HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10_000)
 
 
@@ -71,11 +75,11 @@ def engine_errors(doing: str) -> Iterator[None]:
 
 def _translated(doing: str, error: BaseException) -> BackendError:
     reason = (str(error).splitlines() or [type(error).__name__])[0]
-    full_disk = "No space left" in str(error)
+    full_disk = is_full(error)
     return BackendError(
         f"the vector engine could not {doing}: {reason}",
         code="disk_full" if full_disk else None,
-        hint="free some disk space and try again"
+        hint=FULL_DISK_HINT
         if full_disk
         else "try again; if it persists, move the state folder away and ingest again",
     )
@@ -89,11 +93,17 @@ def open_shard(folder: Path, *, dimension: int) -> EdgeShard:
     Raises:
         StateInUseError: Another process has it open.
         ConfigurationError: The files are damaged, or the folder cannot be written.
+        BackendError: `disk_full`.
     """
     try:
         if not folder.exists():
+            require_room(folder.parent, _NEW_SHARD_BYTES, "make the vector index")
             _create_shard(folder, dimension)
+        # Opening may write what the log holds.
+        require_room(folder, _OPENING_BYTES, "open the vector index")
         return EdgeShard.load(str(folder))
+    except RagError:
+        raise
     except Exception as error:
         raise _opening_error(folder, error) from error
     except BaseException as error:
@@ -137,8 +147,10 @@ def _schema(dimension: int) -> EdgeConfig:
     )
 
 
-def _opening_error(folder: Path, error: BaseException) -> ConfigurationError:
+def _opening_error(folder: Path, error: BaseException) -> RagError:
     reason = (str(error).splitlines() or [type(error).__name__])[0]
+    if is_full(error):
+        return _translated("open its files", error)
     if "WouldBlock" in reason:
         return StateInUseError(
             f"the vector index {str(folder)!r} is open in another process",

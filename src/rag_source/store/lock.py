@@ -6,7 +6,6 @@ file's content only tells others who holds it.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -19,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from rag_source.domain.errors import ConfigurationError, StateInUseError
+from rag_source.store.room import unwritable
 
 __all__ = ["LockHolder", "StateLock", "current_holder"]
 
@@ -153,17 +153,7 @@ def _open(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> ConfigurationError:
-    return ConfigurationError(
-        f"the state directory {str(path.parent)!r} cannot be written: {error.strerror}",
-        hint="free some disk space there"
-        if error.errno == errno.ENOSPC
-        else "make it writable, or choose another with RAG_SOURCE_STATE_DIR",
-        code="state_unwritable",
-    )
+        raise unwritable(path.parent, error) from error
 
 
 def _lock(descriptor: int, path: Path) -> None:
@@ -175,7 +165,7 @@ def _lock(descriptor: int, path: Path) -> None:
         except BlockingIOError:
             continue
         except OSError as error:
-            raise _unwritable(path, error) from error
+            raise unwritable(path.parent, error) from error
         return
     raise _in_use(path.parent, _read(descriptor))
 
@@ -200,7 +190,7 @@ def _write(descriptor: int, text: str, path: Path) -> None:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, text.encode(), 0)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path.parent, error) from error
 
 
 def _read(descriptor: int) -> LockHolder | None:

@@ -2,13 +2,15 @@
 
 Text is UTF-8 and blocks are JSON arrays without keys, both through zlib. The words of a page are
 columns of little-endian numbers: two of 32-bit integers (start within the page, length) and four
-of 32-bit floats (the box), through zlib. PyMuPDF's boxes are 32-bit floats to begin with.
+of 32-bit floats (the box), through zlib. PyMuPDF's boxes are 32-bit floats to begin with. Where OCR
+read the page, a column of bytes follows: how sure it was of each word, in half percents.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
+from itertools import repeat
 from typing import Any, cast
 
 import numpy as np
@@ -32,6 +34,7 @@ from rag_source.domain.documents import (
 
 __all__ = [
     "PARSE_CODEC",
+    "READABLE_CODECS",
     "pack_blocks",
     "pack_text",
     "pack_warnings",
@@ -42,14 +45,27 @@ __all__ = [
     "unpack_words",
 ]
 
-PARSE_CODEC = 1
-"""Stored beside each parse; raised whenever these bytes would be read differently."""
+PARSE_CODEC = 2
+"""Stored beside each parse; raised whenever these bytes would be read differently.
+
+Since 2 the words of recognised pages have their confidence.
+"""
+
+READABLE_CODECS = frozenset({1, 2})
+"""A parse of codec 1 is read as it is: all its words have the confidence 100. A pass makes it anew
+as soon as it compares recipes (`changes.compare`): such old records have none."""
 
 _LEVEL = 3
 """zlib level. The words of a PDF page shrink to 42 % of their bytes; the default level 6 saves
 another 2 % for an eighth more time."""
 
 _FLOW = FlowPlace()
+_UNSURE = b"\x01"
+"""Stands before the words of a page that OCR read. Others are a bare zlib stream, which starts with
+0x78, as they were in codec 1."""
+_WORD_BYTES = 24
+_SURE = 200
+"""100 % in half percents."""
 
 
 def pack_text(text: str) -> bytes:
@@ -185,20 +201,34 @@ def pack_words(page: Page) -> bytes:
     words = page.words
     ranges = np.array([(w.start - page.start, w.end - w.start) for w in words], dtype="<i4")
     boxes = np.array([(w.x0, w.y0, w.x1, w.y1) for w in words], dtype="<f4")
-    return zlib.compress(ranges.T.tobytes() + boxes.T.tobytes(), _LEVEL)
+    columns = ranges.T.tobytes() + boxes.T.tobytes()
+    confidences = bytes(_half_percents(w.confidence) for w in words)
+    if all(confidence == _SURE for confidence in confidences):
+        return zlib.compress(columns, _LEVEL)
+    return _UNSURE + zlib.compress(columns + confidences, _LEVEL)
 
 
 def unpack_words(data: bytes, *, page_start: int) -> tuple[WordBox, ...]:
-    raw = zlib.decompress(data)
-    count, rest = divmod(len(raw), 24)
+    unsure = data.startswith(_UNSURE)
+    raw = zlib.decompress(data.removeprefix(_UNSURE))
+    count, rest = divmod(len(raw), _WORD_BYTES + unsure)
     if rest:
         raise ValueError("the words of a page are cut short")
     ranges = np.frombuffer(raw, dtype="<i4", count=2 * count).reshape(2, count)
-    boxes = np.frombuffer(raw, dtype="<f4", offset=8 * count).reshape(4, count)
+    boxes = np.frombuffer(raw, dtype="<f4", count=4 * count, offset=8 * count).reshape(4, count)
     starts = cast("list[int]", (ranges[0].astype(np.int64) + page_start).tolist())
     lengths = cast("list[int]", ranges[1].tolist())
     x0s, y0s, x1s, y1s = cast("list[list[float]]", boxes.tolist())
+    confidences = raw[_WORD_BYTES * count :] if unsure else repeat(_SURE, count)
+    columns = zip(starts, lengths, x0s, y0s, x1s, y1s, confidences, strict=True)
     return tuple(
-        WordBox(start=start, end=start + length, x0=x0, y0=y0, x1=x1, y1=y1)
-        for start, length, x0, y0, x1, y1 in zip(starts, lengths, x0s, y0s, x1s, y1s, strict=True)
+        WordBox(
+            start=start, end=start + length, x0=x0, y0=y0, x1=x1, y1=y1, confidence=confidence / 2
+        )
+        for start, length, x0, y0, x1, y1, confidence in columns
     )
+
+
+def _half_percents(confidence: float) -> int:
+    """Only a wholly sure word counts as such: by that the words of text layers are known."""
+    return _SURE if confidence >= 100 else min(_SURE - 1, max(0, round(2 * confidence)))

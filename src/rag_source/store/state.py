@@ -7,6 +7,7 @@ state/
   api-token       the generated bearer token, readable by its owner only
   catalogue.db    documents and parses (store/catalogue.py)
   vectors/        the engine's collection (store/edge.py)
+  spool/pages/    pages of unfinished files that OCR has read (ingest/page_spool.py)
 ```
 """
 
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_source.domain.errors import ConfigurationError
+from rag_source.store.room import unwritable
 
 __all__ = ["StateDirectory"]
 
@@ -38,6 +40,11 @@ class StateDirectory:
     @property
     def vectors(self) -> Path:
         return self.path / "vectors"
+
+    @property
+    def pages(self) -> Path:
+        """Made when the first page is kept."""
+        return self.path / "spool" / "pages"
 
     def prepare(self) -> None:
         """Create the directory, private to its owner.
@@ -90,6 +97,11 @@ class StateDirectory:
         except (OSError, UnicodeDecodeError):
             return ""
 
+    def keep_token(self, token: str) -> None:
+        """Make this the token, so that commands on this state find the service that has it."""
+        if self.token() != token:
+            _write_private(self.path / "api-token", token + "\n")
+
     def make_token(self) -> str:
         """The generated token, made at first use."""
         token = self.token()
@@ -117,7 +129,10 @@ def _read_json(path: Path) -> dict[str, object]:
 def _write_private(path: Path, text: str) -> None:
     """Write a file in one step, readable by its owner only."""
     temporary = path.with_name(path.name + ".new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    temporary.replace(path)
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        temporary.replace(path)
+    except OSError as error:
+        raise unwritable(path.parent, error) from error

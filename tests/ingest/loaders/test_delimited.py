@@ -17,6 +17,8 @@ ROWS = [
     ["0012", "Bol", "18,50"],
 ]
 ARABIC_ROWS = [["المنتج", "السعر"], ["تفاح أحمر", "12"], ["برتقال", "7"]]
+CHINESE_ROWS = [["产品", "价格"], ["红苹果", "12"], ["橙子汁", "7"]]
+KOREAN_ROWS = [["품목", "단가"], ["볼트", "12"], ["너트", "7"]]
 
 
 def _cells(parsed: ParsedDocument) -> list[list[str]]:
@@ -38,7 +40,9 @@ def _warnings(parsed: ParsedDocument) -> dict[str, str]:
         pytest.param(ROWS, "utf-16-le", True, id="utf-16-bom"),
         pytest.param(ROWS, "cp1252", False, id="cp1252"),
         pytest.param(ARABIC_ROWS, "cp1256", False, id="windows-1256"),
-        pytest.param([["产品", "价格"], ["红苹果", "12"]], "gb18030", False, id="gb18030"),
+        pytest.param(ROWS, "utf-16-le", False, id="utf-16-bare"),
+        pytest.param(CHINESE_ROWS, "gb18030", False, id="gb18030"),
+        pytest.param(KOREAN_ROWS, "euc_kr", False, id="euc-kr"),
     ],
 )
 def test_every_encoding_and_delimiter_gives_the_same_cells(
@@ -46,7 +50,12 @@ def test_every_encoding_and_delimiter_gives_the_same_cells(
 ) -> None:
     path = make_csv(tmp_path / "a.csv", rows, delimiter=delimiter, encoding=encoding, bom=bom)
 
-    assert _cells(loader.load(path)) == rows
+    parsed = loader.load(path)
+
+    shown = "tab" if delimiter == "\t" else delimiter
+    assert _cells(parsed) == rows
+    assert parsed.text[0] == rows[0][0][0]
+    assert _warnings(parsed)["read_as"] == f"Read as {encoding}, fields separated by {shown!r}."
 
 
 def test_first_header_is_free_of_the_byte_order_mark(tmp_path: Path) -> None:

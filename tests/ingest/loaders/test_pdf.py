@@ -9,7 +9,16 @@ from typing import Any
 import pymupdf
 import pytest
 
-from documents import PdfPage, PdfText, columns, make_pdf, make_text, paragraph, rtl_text
+from documents import (
+    PdfPage,
+    PdfText,
+    columns,
+    make_pdf,
+    make_text,
+    paragraph,
+    remap_unicode,
+    rtl_text,
+)
 from rag_source.domain.documents import Page, ParsedDocument
 from rag_source.domain.errors import SourceError
 from rag_source.domain.folding import fold
@@ -17,6 +26,7 @@ from rag_source.domain.geometry import displayed_box
 from rag_source.ingest.loader_tools import LoaderTools
 from rag_source.ingest.loaders.pdf import loader as pdf_loader
 from rag_source.ingest.ocr import OcrEngine, OcrPolicy
+from reading import dark_points, inside
 
 _mupdf: Any = pymupdf  # It ships no type information.
 # Recognition has tests of its own, in `test_ocr_pdf.py`.
@@ -173,10 +183,9 @@ def test_displayed_box_of_a_word_holds_all_its_ink(
 
     (word,) = parsed.pages[0].words
     box = displayed_box(parsed.pages[0], word)
-    ink = _ink(path, 0)
-    inside = [(x, y) for x, y in ink if box.x0 <= x <= box.x1 and box.y0 <= y <= box.y1]
+    ink = dark_points(path, 1)
     assert len(ink) > 100
-    assert len(inside) == len(ink)
+    assert inside(ink, box) == len(ink)
     assert (box.x1 - box.x0) * (box.y1 - box.y0) < 0.1
 
 
@@ -259,11 +268,38 @@ def test_wrong_startxref_is_repaired_and_reported(tmp_path: Path) -> None:
     assert "repaired" in _warnings(parsed)
 
 
-def test_file_cut_short_fails_or_says_that_it_was_repaired(tmp_path: Path) -> None:
-    path = make_pdf(tmp_path / "file.pdf", [paragraph(["Some words"])] * 4)
-    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * 0.6)])
+@pytest.mark.parametrize("pages", [1, 4, 8])
+@pytest.mark.parametrize("kept", [0.3, 0.5, 0.6, 0.7])
+def test_file_cut_short_is_damaged_unless_nothing_of_its_pages_is_lost(
+    tmp_path: Path, pages: int, kept: float
+) -> None:
+    path = make_pdf(tmp_path / "file.pdf", [paragraph([f"Page {i}"]) for i in range(pages)])
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * kept)])
 
-    assert _outcomes(path) & {"damaged", "no_text", "repaired"}
+    whole = " ".join(f"Page {i}" for i in range(pages))
+    assert _text_or_code(path) in {"damaged", whole}
+
+
+def test_scan_whose_picture_was_cut_off_is_damaged(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "file.pdf", [paragraph(["Words"]), PdfPage(image=True)])
+    data = path.read_bytes()
+    at = data.index(b"/Subtype/Image")
+    path.write_bytes(data[: data.index(b"stream", at) + 12])
+
+    with pytest.raises(SourceError, match="missing: 2") as caught:
+        loader.load(path)
+    assert caught.value.code == "damaged"
+
+
+def test_file_without_an_end_mark_that_holds_all_its_pages_is_repaired(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "file.pdf", [paragraph(["Some words"]), paragraph(["Others"])])
+    data = path.read_bytes()
+    path.write_bytes(data[: data.rindex(b"xref\n0")])
+
+    parsed = loader.load(path)
+
+    assert parsed.text == "Some words\n\nOthers"
+    assert "repaired" in _warnings(parsed)
 
 
 def test_text_file_named_pdf_is_unsupported(tmp_path: Path) -> None:
@@ -290,7 +326,7 @@ def test_scan_without_text_is_no_text_with_a_hint_of_ocr(tmp_path: Path) -> None
 def test_damaged_text_layer_is_reported_and_free_of_nul(tmp_path: Path) -> None:
     line = PdfText(text="pay \u20bf12 or \u20bf15", x=72, y=99, font="arabic")
     path = make_pdf(tmp_path / "file.pdf", [[line]])
-    _break_unicode_map(path, b"20bf", b"0000")
+    remap_unicode(path, b"<20bf>", b"<0000>")
 
     parsed = loader.load(path)
 
@@ -341,41 +377,8 @@ def test_word_ranges_name_the_words_in_the_document_text(tmp_path: Path) -> None
     assert _words(parsed, parsed.pages[0]) == parsed.text.split()
 
 
-def _outcomes(path: Path) -> set[str]:
-    """The code of the failure, or those of the warnings."""
+def _text_or_code(path: Path) -> str:
     try:
-        return set(_warnings(loader.load(path)))
+        return _flat(loader.load(path).text)
     except SourceError as error:
-        return {error.code}
-
-
-def _ink(path: Path, page: int) -> list[tuple[float, float]]:
-    """Where the page as displayed is dark, in fractions of its size."""
-    document: Any = _mupdf.open(path)
-    with document:
-        pixmap = document[page].get_pixmap(dpi=72, colorspace=_mupdf.csGRAY)
-    dark: list[tuple[float, float]] = []
-    for y in range(pixmap.height):
-        row = pixmap.samples[y * pixmap.stride : y * pixmap.stride + pixmap.width]
-        dark += [
-            ((x + 0.5) / pixmap.width, (y + 0.5) / pixmap.height)
-            for x, value in enumerate(row)
-            if value < 128
-        ]
-    return dark
-
-
-def _break_unicode_map(path: Path, good: bytes, bad: bytes) -> None:
-    """Point the character in the fonts' ToUnicode maps to another one."""
-    document: Any = _mupdf.open(path)
-    changed = 0
-    for xref in range(1, document.xref_length()):
-        kind, value = document.xref_get_key(xref, "ToUnicode")
-        if kind == "xref":
-            target = int(value.split()[0])
-            stream = document.xref_stream(target)
-            document.update_stream(target, stream.replace(b"<" + good + b">", b"<" + bad + b">"))
-            changed += stream.count(b"<" + good + b">")
-    assert changed
-    document.saveIncr()
-    document.close()
+        return error.code

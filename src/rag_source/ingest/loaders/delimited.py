@@ -88,10 +88,11 @@ def _append(builder: DocumentBuilder, rows: Sequence[_Row]) -> None:
     if malformed:
         listed = ", ".join(str(row.line) for row in malformed[:_ROWS_LISTED])
         more = f" and {len(malformed) - _ROWS_LISTED} more" if len(malformed) > _ROWS_LISTED else ""
+        what, where = ("row does", "line") if len(malformed) == 1 else ("rows do", "lines")
         builder.warn(
             "rows_malformed",
-            f"{len(malformed)} rows do not have {expected} fields (lines {listed}{more}); "
-            "they were kept as they are.",
+            f"{len(malformed)} {what} not have {expected} fields ({where} {listed}{more}); "
+            "kept as found.",
         )
 
 

@@ -9,7 +9,6 @@ from rag_source.domain.documents import ParsedDocument
 from rag_source.domain.errors import SourceError
 from rag_source.ingest.builder import DocumentBuilder
 from rag_source.ingest.decoding import decode, read_bytes
-from rag_source.ingest.html_blocks import append_html
 
 __all__ = ["loader"]
 
@@ -27,6 +26,9 @@ class _HtmlLoader:
     suffixes = (".htm", ".html", ".xhtml")
 
     def load(self, path: Path) -> ParsedDocument:
+        # Lazy: Beautiful Soup costs half a second, which only a process that reads HTML should pay.
+        from rag_source.ingest.html_blocks import append_html
+
         data = read_bytes(path)
         decoded = decode(data, name=path.name, declared=_declared_encoding(data))
         builder = DocumentBuilder()

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-
-from PIL import Image, ImageOps, UnidentifiedImageError
+from typing import TYPE_CHECKING
 
 from rag_source.domain.documents import ParsedDocument
 from rag_source.domain.errors import SourceError
@@ -19,6 +18,9 @@ from rag_source.ingest.decoding import read_bytes
 from rag_source.ingest.loader_tools import LoaderTools
 from rag_source.ingest.ocr_pages import PageRecogniser
 from rag_source.ingest.page_texts import PageText, append_pages, listed
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 __all__ = ["loader"]
 
@@ -54,11 +56,12 @@ class _ImageLoader:
     def load(self, path: Path) -> ParsedDocument:
         data = read_bytes(path)
         builder = DocumentBuilder()
-        recogniser = PageRecogniser(self._tools.ocr)
+        recogniser = PageRecogniser.of(self._tools, self, data)
         pages: list[PageText] = []
         with _opened(data, path.name) as image:
             count = self._frames(image, path.name)
-            for number in range(1, count + 1):
+            for index in self._tools.counted(count):
+                number = index + 1
                 try:
                     picture = self._decoded(image, number, path.name)
                 except _DAMAGE as error:
@@ -90,6 +93,9 @@ class _ImageLoader:
 
     def _decoded(self, image: Image.Image, number: int, name: str) -> Image.Image:
         """A frame, upright as its camera says, with its resolution."""
+        # Lazy, here and below: commands that open no picture do not pay for Pillow.
+        from PIL import ImageOps
+
         image.seek(number - 1)
         limit = self._tools.ocr.policy.limit_pixels
         if image.width * image.height > limit:
@@ -119,11 +125,13 @@ def _read(picture: Image.Image, number: int, recogniser: PageRecogniser) -> Page
     )
     if not recogniser.wants(page, mostly_picture=True):
         return page
-    return recogniser.read(page, picture, dpi=dpi)
+    return recogniser.read(page, lambda: picture, dpi=dpi)
 
 
 @contextmanager
 def _opened(data: bytes, name: str) -> Iterator[Image.Image]:
+    from PIL import Image, UnidentifiedImageError
+
     with warnings.catch_warnings():
         # Pillow's own limit on pixels warns, ours refuses; and odd metadata is no reason to speak.
         warnings.simplefilter("ignore")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from rag_source.domain.documents import ParsedDocument
 from rag_source.domain.errors import SourceError
 from rag_source.ingest.builder import DocumentBuilder, RowText, one_line
 from rag_source.ingest.decoding import decode, read_bytes
-from rag_source.ingest.html_blocks import append_html
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 __all__ = ["loader"]
 
@@ -55,6 +56,9 @@ class _MarkdownLoader:
 
 
 def _parser() -> MarkdownIt:
+    # Lazy: only a process that reads Markdown should pay for the parser.
+    from markdown_it import MarkdownIt
+
     return MarkdownIt("commonmark", {"maxNesting": _MOST_NESTING}).enable(
         ["table", "strikethrough"]
     )
@@ -79,6 +83,9 @@ def _append(builder: DocumentBuilder, tokens: Sequence[Token]) -> None:
         elif token.type in ("fence", "code_block"):
             builder.text(token.content)
         elif token.type == "html_block":
+            # Lazy: few Markdown files hold HTML, and its parser costs half a second.
+            from rag_source.ingest.html_blocks import append_html
+
             append_html(builder, token.content)
         i += 1
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pymupdf
-from PIL import Image
+from typing import TYPE_CHECKING, Any
 
 from rag_source.domain.documents import ParsedDocument
 from rag_source.domain.errors import SourceError
@@ -27,17 +24,18 @@ from rag_source.ingest.frames import Frame, frame_of
 from rag_source.ingest.glyphs import Glyph, clusters
 from rag_source.ingest.layout import Fragment, Item
 from rag_source.ingest.loader_tools import LoaderTools, ParseLimits
+from rag_source.ingest.mupdf import mupdf as _mupdf
 from rag_source.ingest.ocr_damage import is_damaged
 from rag_source.ingest.ocr_pages import Box, PageRecogniser
 from rag_source.ingest.page_texts import PageText, append_pages, listed
+from rag_source.ingest.pdf_loss import lost_pages
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 __all__ = ["loader"]
 
-_mupdf: Any = pymupdf  # It ships no type information.
 _LOCK = threading.Lock()
-# Without TEXT_CID_FOR_UNKNOWN_UNICODE: a glyph of unknown meaning must show as U+FFFD, so that a
-# damaged text layer is seen, not as a made-up character.
-_FLAGS = pymupdf.TEXT_PRESERVE_LIGATURES | pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_CLIP
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # A scan covers its page, give or take its margins; a stamp or a running footer is a line or two.
 _SCAN_COVER = 0.6
@@ -66,12 +64,14 @@ class _PdfLoader:
     def load(self, path: Path) -> ParsedDocument:
         data = read_bytes(path)
         builder = DocumentBuilder()
-        recogniser = PageRecogniser(self._tools.ocr)
+        recogniser = PageRecogniser.of(self._tools, self, data)
         with _LOCK, _opened(data, path.name) as document:
             if document.is_repaired:
                 builder.warn("repaired", "The file's structure is damaged; what could be was read.")
             _check_size(document, path.name, self._tools.limits)
-            pages = _read_pages(document, path.name, builder, recogniser)
+            _refuse_half(document, data, path.name)
+            indices = self._tools.counted(document.page_count)
+            pages = _read_pages(document, indices, path.name, builder, recogniser)
             title = (document.metadata or {}).get("title") or ""
         recogniser.check(path.name, pages)
         append_pages(builder, pages)
@@ -88,7 +88,7 @@ def _opened(data: bytes, name: str) -> Iterator[Any]:
     _mupdf.TOOLS.mupdf_display_warnings(False)
     try:
         document = _mupdf.open(stream=data, filetype="pdf")
-    except (pymupdf.FileDataError, pymupdf.mupdf.FzErrorBase, RuntimeError, ValueError) as error:
+    except (_mupdf.FileDataError, _mupdf.mupdf.FzErrorBase, RuntimeError, ValueError) as error:
         if b"%PDF-" not in data[:1024]:
             raise SourceError(
                 f"{name!r} is not a PDF file",
@@ -108,6 +108,17 @@ def _opened(data: bytes, name: str) -> Iterator[Any]:
         yield document
 
 
+def _refuse_half(document: Any, data: bytes, name: str) -> None:
+    """Refuse a file that was cut short: half a document must not pass for the whole."""
+    lost = lost_pages(document, data) if document.is_repaired else []
+    if lost:
+        raise SourceError(
+            f"{name!r} is cut short: the content of these pages is missing: {listed(lost)}",
+            code="damaged",
+            hint="Get the file again from where it came from.",
+        )
+
+
 def _damaged(name: str) -> SourceError:
     return SourceError(
         f"{name!r} is damaged and could not be repaired",
@@ -119,7 +130,7 @@ def _damaged(name: str) -> SourceError:
 def _check_size(document: Any, name: str, limits: ParseLimits) -> None:
     try:
         count = document.page_count
-    except (pymupdf.mupdf.FzErrorBase, RuntimeError, ValueError) as error:
+    except (_mupdf.mupdf.FzErrorBase, RuntimeError, ValueError) as error:
         raise _damaged(name) from error
     if count > limits.pages:
         raise SourceError(
@@ -130,15 +141,19 @@ def _check_size(document: Any, name: str, limits: ParseLimits) -> None:
 
 
 def _read_pages(
-    document: Any, name: str, builder: DocumentBuilder, recogniser: PageRecogniser
+    document: Any,
+    indices: Iterable[int],
+    name: str,
+    builder: DocumentBuilder,
+    recogniser: PageRecogniser,
 ) -> list[PageText]:
     pages: list[PageText] = []
     broken: list[int] = []
-    for index in range(document.page_count):
+    for index in indices:
         try:
             page = document[index]
             pages.append(_recognised(page, _read_page(page, index + 1), recogniser))
-        except (pymupdf.mupdf.FzErrorBase, RuntimeError, ValueError, IndexError):
+        except (_mupdf.mupdf.FzErrorBase, RuntimeError, ValueError, IndexError):
             broken.append(index + 1)
     if len(broken) >= len(pages):
         # Half a document must not pass for the whole.
@@ -149,7 +164,10 @@ def _read_pages(
 
 
 def _read_page(page: Any, number: int) -> PageText:
-    textpage = page.get_textpage(flags=_FLAGS)
+    # Without TEXT_CID_FOR_UNKNOWN_UNICODE: a glyph of unknown meaning must show as U+FFFD, so that
+    # a damaged text layer is seen, not as a made-up character.
+    flags = _mupdf.TEXT_PRESERVE_LIGATURES | _mupdf.TEXT_PRESERVE_WHITESPACE | _mupdf.TEXT_CLIP
+    textpage = page.get_textpage(flags=flags)
     words = textpage.extractWORDS()
     text = "".join(word[4] for word in words)
     glyphs = has_rtl(text)
@@ -183,15 +201,20 @@ def _recognised(page: Any, text: PageText, recogniser: PageRecogniser) -> PageTe
     policy = recogniser.engine.policy
     shown = page.rect
     inches = shown.width * shown.height / 72**2
-    dpi = min(policy.dpi, int((policy.limit_pixels / max(inches, 1e-6)) ** 0.5))
-    pixmap = page.get_pixmap(dpi=max(1, dpi), colorspace=pymupdf.csGRAY, alpha=False)
-    picture = Image.frombytes("L", (pixmap.width, pixmap.height), pixmap.samples)
+    dpi = max(1, min(policy.dpi, int((policy.limit_pixels / max(inches, 1e-6)) ** 0.5)))
+
+    def picture() -> Image.Image:
+        # Lazy: most PDF files have no page for OCR.
+        from PIL import Image
+
+        pixmap = page.get_pixmap(dpi=dpi, colorspace=_mupdf.csGRAY, alpha=False)
+        return Image.frombytes("L", (pixmap.width, pixmap.height), pixmap.samples)
 
     def place(box: Box) -> Box:
         x0, y0, x1, y1 = _mupdf.Rect(box) * page.derotation_matrix
         return x0, y0, x1, y1
 
-    return recogniser.read(text, picture, dpi=pixmap.xres, place=place)
+    return recogniser.read(text, picture, dpi=dpi, place=place)
 
 
 def _is_mostly_picture(page: Any, text: PageText) -> bool:
@@ -252,7 +275,7 @@ def _style(spans: Sequence[Any]) -> tuple[float, bool]:
     filled = [span for span in spans if _span_length(span)] or list(spans)
     longest = max(filled, key=_span_length)
     bold = all(
-        span["flags"] & pymupdf.TEXT_FONT_BOLD or "bold" in span["font"].lower() for span in filled
+        span["flags"] & _mupdf.TEXT_FONT_BOLD or "bold" in span["font"].lower() for span in filled
     )
     return float(longest["size"]) or 1.0, bold
 
