@@ -45,6 +45,12 @@ class ScriptedStore:
     async def term_idf(self, indices: Sequence[int]) -> dict[int, float]:
         return dict.fromkeys(indices, 1.0)
 
+    async def chunk_counts(self) -> dict[str, int]:
+        return {}
+
+    async def chunk_ids(self, doc_id: str) -> set[str]:
+        return set()
+
     async def doc_ids(self) -> set[str]:
         return {one.chunk.doc_id for one in self.found}
 
