@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from rag_source.domain.evidence import Evidence, SearchFilter, SearchMode, SearchResult
 from rag_source.domain.ports import Retriever
+from rag_source.eval.answers import Ask
 from rag_source.eval.datasets import Dataset, EvalQuestion
 from rag_source.eval.metrics import (
     by_document,
@@ -37,12 +38,13 @@ class EvalIndex:
     """A dataset that has been indexed.
 
     `stored_ids` gives the store's document id for each of the dataset's that could be indexed;
-    `failed` counts the others.
+    `failed` counts the others. `ask` answers a question from it.
     """
 
     retriever: Retriever
     stored_ids: Mapping[str, str]
     failed: int = 0
+    ask: Ask | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from rag_source.domain.errors import ConfigurationError
+from rag_source.domain.answers import Answer, AnswerDone, AnswerFailed
+from rag_source.domain.errors import ConfigurationError, RagError
 from rag_source.domain.evidence import NO_FILTER, SearchFilter, SearchMode, SearchResult
+from rag_source.eval.answers import Ask
 from rag_source.eval.datasets import Dataset, EvalDocument
 from rag_source.eval.runner import EvalIndex
 from rag_source.ingest import Progress
@@ -72,6 +74,7 @@ async def open_index(
             retriever=_Searcher(application),
             stored_ids=stored,
             failed=len(paths) - len(stored),
+            ask=_asker(application),
         )
 
 
@@ -85,6 +88,18 @@ class _Searcher:
         self, question: str, *, mode: SearchMode, limit: int, filter: SearchFilter = NO_FILTER
     ) -> SearchResult:
         return await self._application.search(question, mode=mode, limit=limit, filter=filter)
+
+
+def _asker(application: Application) -> Ask:
+    async def ask(question: str, filter: SearchFilter) -> Answer:
+        async for event in application.ask(question, filter=filter):
+            if isinstance(event, AnswerDone):
+                return event.answer
+            if isinstance(event, AnswerFailed):
+                raise RagError(event.message, hint=event.hint, code=event.code)
+        raise RagError("the answer ended without a result", code="internal")
+
+    return ask
 
 
 def _root(settings: Settings) -> Path:
