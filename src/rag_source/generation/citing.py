@@ -85,9 +85,9 @@ def check_draft(draft: str, shelf: Shelf) -> CheckedDraft:
     A marker the model wrote stays where its passage supports the sentence. Where another passage
     does, the program's marker takes its place; where none does, it stays, unverified. A sentence
     without a marker gets one where support is clear. A number that names no passage is kept, as
-    rejected.
+    rejected. A sentence that says what a document ordered it to say is dropped.
     """
-    parsed = read_markers(_without_heads(draft.strip(), shelf))
+    parsed = read_markers(_without_heads(_without_obeyed(draft, shelf).strip(), shelf))
     text = parsed.text
     code = code_ranges(text)
     sentences = [(place.start, place.end) for place in split_sentences(text)]
@@ -125,6 +125,18 @@ def _near_ones(text: str, sentences: Sequence[tuple[int, int]], shelf: Shelf) ->
             marker = Marker(near[0].marker, _end_of(sentence, place))
             found.append(_Verdict(marker, "unverified", near[0], near[0].reason, True, place))
     return found
+
+
+def _without_obeyed(draft: str, shelf: Shelf) -> str:
+    """The draft without sentences that have a word which only orders of the documents have."""
+    if not shelf.ordered:
+        return draft
+    kept, end = [], 0
+    for place in split_sentences(draft):
+        if terms_of(draft[place.start : place.end]) & shelf.ordered:
+            kept.append(draft[end : place.start])
+            end = place.end
+    return "".join([*kept, draft[end:]])
 
 
 def _without_heads(draft: str, shelf: Shelf) -> str:

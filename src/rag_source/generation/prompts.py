@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_source.domain.ports import ChatMessage, TokenCounter
+from rag_source.generation.orders import REMOVED, without_orders
 from rag_source.generation.shelf import Passage
 from rag_source.generation.terms import terms_of
 from rag_source.generation.wording import WORDING
@@ -32,20 +33,8 @@ _FORGED = re.compile(
 _ROLE = re.compile(
     r"(?im)^(\s*)(system|assistant|user|système|utilisateur|question|réponse|answer)(\s*):"
 )
-_ORDERS = re.compile(
-    r"""(?ix)
-    [^.!?\n]*(?:
-      \b(?:ignore[sz]?|disregard|forget|oublie[sz]?|ne\s+tiens?\s+pas\s+compte)\b[^.!?\n]{0,40}
-        \b(?:instructions?|questions?|prompts?|consignes?|directives?|rules?|règles|above|previous)
-    | \b(?:reply|respond|answer|réponds|répondez|écris|output)\b\s+
-        (?:only|just|exactly|with|seulement|uniquement|exactement|par|avec|in\s+json|en\s+json)\b
-    | \b(?:you\s+are\s+now|from\s+now\s+on|tu\s+es\s+(?:maintenant|désormais)|désormais,?\s+tu)\b
-    | (?:تجاهل|انس)\s[^.!?\n]{0,40}(?:التعليمات|السؤال|الأسئلة|ما\ سبق)
-    | (?:أجب|اكتب|رد)\s+(?:فقط|بكلمة|بعبارة)
-    )[^.!?\n]*[.!?]?
-    """
-)
-_REMOVED = "(…)"
+# A picture in Markdown would be fetched wherever the answer is shown.
+_PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,2000}\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,15 +124,15 @@ def build_prompt(
 
 def neutralise(text: str) -> str:
     """Document text as a model may read it: no control tokens, markers, roles or orders."""
-    text = _ORDERS.sub(_REMOVED, _defused(text))
+    text = without_orders(_PICTURE.sub(REMOVED, _defused(text)))
     text = _FORGED.sub(r"(\1)", text)
     return _ROLE.sub(r"\1\2 -", text)
 
 
 def _defused(text: str) -> str:
     """Without what a chat template or tokenizer would take for its own."""
-    text = _CONTROL.sub(_REMOVED, text)
-    return _TAGS.sub(_REMOVED, text)
+    text = _CONTROL.sub(REMOVED, text)
+    return _TAGS.sub(REMOVED, text)
 
 
 def _head(passage: Passage) -> str:

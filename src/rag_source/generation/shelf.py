@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from rag_source.domain.chunks import Chunk, TextRange
 from rag_source.domain.languages import detect_language
 from rag_source.generation.facts import facts_of
+from rag_source.generation.orders import gives_orders
 from rag_source.generation.roles import table_header
 from rag_source.generation.terms import known_as, terms_of
 
@@ -35,10 +36,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShelvedPassage:
-    """A passage and its lines.
+    """A passage and its lines, those left out that give orders to whoever answers.
 
     `about` is what names it as a whole (file, title, section), `header` the row that names a
-    table's columns. `named` are the terms of both, `around` those and all of its own.
+    table's columns. `named` are the terms of both, `around` those and all of its own, `ordered`
+    those of its orders.
     """
 
     passage: Passage
@@ -47,6 +49,7 @@ class ShelvedPassage:
     header: str
     named: frozenset[str]
     around: frozenset[str]
+    ordered: frozenset[str]
     language: str
 
     @property
@@ -59,7 +62,8 @@ class Shelf:
     """All passages of an answer. A term weighs by its rarity among their lines.
 
     `question` are the terms of the question, empty if it is not known; `vocabulary` are all terms
-    of the passages; `named` are the values of the facts that the question names.
+    of the passages; `named` are the values of the facts that the question names; `ordered` are
+    words that stand in orders of the documents and nowhere else, the question included.
     """
 
     passages: tuple[ShelvedPassage, ...]
@@ -68,6 +72,7 @@ class Shelf:
     question: frozenset[str]
     vocabulary: frozenset[str]
     named: frozenset[str]
+    ordered: frozenset[str]
 
     def passage(self, marker: int) -> ShelvedPassage | None:
         """The passage of this number."""
@@ -99,6 +104,9 @@ def shelve(passages: Sequence[Passage], *, question: str = "") -> Shelf:
         question=frozenset(known_as(term, vocabulary) for term in terms_of(question)),
         vocabulary=vocabulary,
         named=frozenset[str]().union(*(fact.values for fact in facts_of(question))),
+        ordered=frozenset[str]().union(*(item.ordered for item in shelved))
+        - vocabulary
+        - terms_of(question),
     )
 
 
@@ -111,7 +119,10 @@ def _shelve(passage: Passage) -> ShelvedPassage:
     about = " ".join((chunk.path, chunk.title, *chunk.section))
     header = table_header(chunk.text)
     ranges = chunk.sentences or (TextRange(start=0, end=len(chunk.text)),)
-    lines = tuple(Line(r.start, r.end, terms_of(chunk.text[r.start : r.end])) for r in ranges)
+    texts = [(r, chunk.text[r.start : r.end]) for r in ranges]
+    # What a document orders the answerer to say is not what it says of anything.
+    lines = tuple(Line(r.start, r.end, terms_of(t)) for r, t in texts if not gives_orders(t))
+    orders = "\n".join(t for _, t in texts if gives_orders(t))
     named = terms_of(f"{about}\n{header}")
     return ShelvedPassage(
         passage=passage,
@@ -120,5 +131,7 @@ def _shelve(passage: Passage) -> ShelvedPassage:
         header=header,
         named=named,
         around=named.union(*(line.terms for line in lines)),
+        # A number alone is no sign: it is as likely a marker of the draft.
+        ordered=frozenset(term for term in terms_of(orders) if any(c.isalpha() for c in term)),
         language=chunk.language if chunk.language != "und" else detect_language(chunk.text),
     )
