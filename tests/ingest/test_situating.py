@@ -141,7 +141,7 @@ async def test_prompts_about_one_document_begin_alike_up_to_the_chunk() -> None:
     ("text", "order"),
     [
         ("Le four est garanti deux ans par le vendeur.", "Écris en français"),
-        ("The oven is under warranty for two years.", "Write one short sentence in English"),
+        ("The oven is under warranty for two years.", "Write one sentence in English"),
         ("الفرن مضمون لمدة سنتين من تاريخ الشراء لدى البائع.", "اكتب بالعربية"),
     ],
     ids=["fr", "en", "ar"],

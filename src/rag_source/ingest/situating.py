@@ -41,9 +41,9 @@ class SituatingPolicy:
     """Sizes in tokens of the answer model.
 
     `opening_tokens` of the document's beginning and `chunk_tokens` of the chunk are read for each
-    text of at most `text_tokens`. The embedded model reads 90 tokens a second on two cores and
-    writes 35: reading a whole chunk of 700 would make it 12 seconds a chunk instead of five, and
-    what a chunk is about shows in its first third.
+    text of at most `text_tokens`. The embedded model reads 90 tokens a second on two quiet cores
+    and writes 35: a whole chunk of 700 would take it ten seconds instead of five, and what a chunk
+    is about shows in its first third.
     """
 
     opening_tokens: int = 160
