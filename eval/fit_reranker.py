@@ -10,6 +10,9 @@ probability that a chunk answers, over all chunks found.
 Half of the groups (articles) of each set are fitted on, figures are of the other half; a second
 table leaves each set out in turn. Engine scores are computed exactly, in memory; confirm the result
 with `rag-source eval`.
+
+With `--scale-free` the model is for embedders whose cosines nobody has measured: each cosine counts
+by how far it stands out among the candidates.
 """
 
 from __future__ import annotations
@@ -25,9 +28,9 @@ import numpy as np
 from eval.reranker_examples import FUSED, VARIANTS, Ask, Case, Corpus, Matrix, Options
 
 from rag_source.eval.datasets import read_dataset
-from rag_source.retrieval.features import FEATURES
+from rag_source.retrieval.features import FEATURES, scale_free
 
-OUTPUT = Path(__file__).parents[1] / "src/rag_source/retrieval/reranker.json"
+FOLDER = Path(__file__).parents[1] / "src/rag_source/retrieval"
 L2 = 1e-3
 CROSS = "→"
 THRESHOLDS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)
@@ -141,14 +144,14 @@ def main() -> None:
         sparse_weight=given.sparse_weight,
         foreign_coverage=given.foreign_coverage,
     )
-    cases = _cases(given, options)
+    cases = {name: _read(some, given) for name, some in _cases(given, options).items()}
     half = Model(*fit([c for some in cases.values() for c in some if c.fold == 0]))
     other_half = {name: [c for c in some if c.fold] for name, some in cases.items()}
     one_language = [some for name, some in other_half.items() if CROSS not in name]
     for folder in given.held_out:
         dataset = read_dataset(folder)
         held = Corpus(dataset, dataset.questions, given.cache).cases(options, given.limit)
-        other_half[f"{dataset.name} (never fitted on)"] = held
+        other_half[f"{dataset.name} (never fitted on)"] = _read(held, given)
     by_half = {name: figures(half, some, given.threshold) for name, some in other_half.items()}
     table("Fitted on half of the articles of every set, figures of the other half", by_half)
     left_out = {}
@@ -186,12 +189,29 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, required=True, help="where vectors are kept")
     parser.add_argument("--limit", type=int, default=1200, help="questions of a set")
     parser.add_argument("--threshold", type=float, default=0.03)
+    parser.add_argument("--scale-free", action="store_true", help="for any embedding model")
     defaults = Options()
     for name in ("rrf_k", "dense_weight", "sparse_weight", "foreign_coverage"):
         value = getattr(defaults, name)
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
-    parser.add_argument("--write", action="store_true", help=f"write {OUTPUT.name}")
+    parser.add_argument("--write", action="store_true", help="write the coefficients")
     return parser.parse_args()
+
+
+def _read(cases: Sequence[Case], given: argparse.Namespace) -> list[Case]:
+    """The cases with their features as the reranker will read them."""
+    if not given.scale_free:
+        return list(cases)
+
+    def read(asks: dict[str, Ask]) -> dict[str, Ask]:
+        return {
+            name: Ask(
+                np.array(scale_free(ask.features.tolist())).reshape(ask.features.shape), ask.gold
+            )
+            for name, ask in asks.items()
+        }
+
+    return [Case(case.fold, read(case.asked), read(case.without)) for case in cases]
 
 
 def _cases(given: argparse.Namespace, options: Options) -> dict[str, list[Case]]:
@@ -233,7 +253,7 @@ def _write(
         return {k: {n: round(v, 3) for n, v in row.items()} for k, row in rows.items()}
 
     fields = {
-        "embedding_model": "multilingual-e5-small-q4",
+        "embedding_model": "" if given.scale_free else "multilingual-e5-small-q4",
         "coefficients": dict(zip(FEATURES, model.coefficients.round(4).tolist(), strict=True)),
         "intercept": round(model.intercept, 4),
         "threshold": given.threshold,
@@ -247,8 +267,9 @@ def _write(
             "each_set_left_out": rounded(left_out),
         },
     }
-    OUTPUT.write_text(json.dumps(fields, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"wrote {OUTPUT}")
+    path = FOLDER / ("reranker_any.json" if given.scale_free else "reranker.json")
+    path.write_text(json.dumps(fields, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"wrote {path}")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from rag_source.api import wire
+from rag_source.api import corpus_wire, wire
+from rag_source.api.app import create_app
 from rag_source.cli import app
 from rag_source.domain.errors import RagError
 from rag_source.settings import PREFIX, Settings
@@ -31,7 +32,7 @@ from rag_source.settings import PREFIX, Settings
 __all__ = ["PAGES", "REGIONS", "main", "render"]
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "README.fr.md", "docs/cli.md", "docs/settings.md")
+PAGES = ("README.md", "README.fr.md", "docs/api.md", "docs/cli.md", "docs/settings.md")
 _REGION = re.compile(
     r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end: (?P=name) -->)", re.DOTALL
 )
@@ -166,9 +167,9 @@ def json_shapes() -> str:
     shapes = {
         "search": wire.SearchResponse,
         "ask": wire.AskResponse,
-        "docs": wire.DocumentsResponse,
-        "ingest": wire.IngestResponse,
-        "health": wire.HealthResponse,
+        "docs": corpus_wire.DocumentsResponse,
+        "ingest": corpus_wire.IngestResponse,
+        "health": corpus_wire.HealthResponse,
     }
     # A question is printed by the caller, who knows it.
     left_out = {"ask": {"question"}}
@@ -195,6 +196,18 @@ def shape(model: Any, left_out: frozenset[str] | set[str] = frozenset()) -> str:
         else:
             fields.append(f"{name}: {shape(inner)}")
     return "{" + ", ".join(fields) + "}"
+
+
+def route_table() -> str:
+    """One line for each route of the API, by its OpenAPI document."""
+    # Nothing is asked: the document needs no service.
+    schema = create_app(None, token="0123456789abcdef").openapi()  # type: ignore[arg-type]  # noqa: S106 - no secret
+    lines = ["| route | what it does |", "|---|---|"]
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            meaning = _sentence(operation["description"].split("\n\n")[0])
+            lines.append(f"| `{method.upper()} {path}` | {meaning} |")
+    return "\n".join(lines)
 
 
 def error_table() -> str:
@@ -231,6 +244,7 @@ REGIONS: dict[str, Callable[[], str]] = {
     "command-reference": command_reference,
     "errors": error_table,
     "json": json_shapes,
+    "routes": route_table,
     "settings": settings_table,
     "settings-short": settings_list,
 }

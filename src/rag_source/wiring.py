@@ -8,50 +8,40 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
-
-from rag_source.application import Application, ModelServers, check_corpus, require_models
-from rag_source.checks import SelfChecks
-from rag_source.clients.embeddings import MULTILINGUAL_E5_SMALL_Q4, HttpEmbedder
-from rag_source.clients.llama_server import LlamaGenerator
+from rag_source.application import Application
 from rag_source.clients.precedence import QuestionsFirst
-from rag_source.domain.ports import (
-    TextGenerator,
-    TokenCounter,
-)
+from rag_source.domain.catalogue import DocumentRecord
+from rag_source.domain.chunks import EmbeddingModel
+from rag_source.engine import Engine, EngineParts, ocr_policy
 from rag_source.generation.answerer import Answerer
-from rag_source.generation.prompts import neutralise
-from rag_source.ingest import FileInspection, Indexer, Parser, Selection, inspect
-from rag_source.ingest.chunker import ChunkingPolicy
+from rag_source.history import History
+from rag_source.ingest import FileInspection, Indexer, Parser, ParsingPolicy, Selection, inspect
 from rag_source.ingest.ocr import OcrPolicy
-from rag_source.ingest.ocr_tesseract import Tesseract
-from rag_source.ingest.recipes import Recipes
-from rag_source.ingest.situating import LlmSituator, Situator
-from rag_source.ingest.workers import ParserPool
+from rag_source.ingest.reembedding import CollectionBuilder
+from rag_source.ingest.workers import ParserPool, WorkerPolicy
+from rag_source.model_servers import ModelServers, open_models
+from rag_source.model_switch import ModelSwitch
 from rag_source.models.index import configured_index
 from rag_source.models.library import ModelLibrary
 from rag_source.models.lockfile import load_lock
-from rag_source.retrieval import (
-    Bm25Encoder,
-    CalibratedReranker,
-    HybridRetriever,
-    load_reranker_model,
-)
-from rag_source.runtime.supervisor import ManagedServer
+from rag_source.retrieval import SwitchableRetriever
 from rag_source.settings import Settings
+from rag_source.store.audit import AuditTrail, SqliteAuditLog
 from rag_source.store.catalogue import SqliteCatalogue
-from rag_source.store.edge import EdgeChunkStore
+from rag_source.store.collection import bound_model
+from rag_source.store.collections import FIRST_COLLECTION, clear_collections, collection_name
+from rag_source.store.conversations import SqliteConversations
 from rag_source.store.jobs import SqliteJobTable
 from rag_source.store.lock import StateLock
-from rag_source.store.situating import SqliteSituatingCache
-from rag_source.store.spool import SqliteSpool
+from rag_source.store.rebuilding import SqliteRebuildTable
+from rag_source.store.spool import clear_other_models
 from rag_source.store.state import StateDirectory
+from rag_source.viewing import DocumentViews, Picturer
 
 __all__ = [
     "Application",
@@ -60,11 +50,16 @@ __all__ = [
     "inspect_files",
     "model_library",
     "open_application",
+    "open_models",
     "open_project",
     "open_shared",
 ]
 
 logger = logging.getLogger(__name__)
+
+# A page takes 0.1 to 1 s; a hostile one must not hold the others up for long.
+_DRAWING = ParsingPolicy(timeout_s=20)
+_DRAWERS = WorkerPolicy(workers=2, memory_bytes=1024**3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,18 +73,24 @@ class SharedParts:
     servers: ModelServers
     generators: QuestionsFirst
     turn: asyncio.Lock
+    picturer: Picturer
 
 
 @asynccontextmanager
 async def open_shared(settings: Settings) -> AsyncIterator[SharedParts]:
-    """The models, none of them started yet."""
+    """The models and those who draw pages, none of them started yet."""
     library = model_library(settings)
-    async with open_models(settings, library) as servers:
+    async with (
+        open_models(settings, library) as servers,
+        # Apart from those that parse: a reader does not wait for a scan of 300 pages.
+        ParserPool(_DRAWING, workers=_DRAWERS, ocr=OcrPolicy(mode="off")) as picturer,
+    ):
         yield SharedParts(
             library=library,
             servers=servers,
             generators=QuestionsFirst(servers.generator),
             turn=asyncio.Lock(),
+            picturer=picturer,
         )
 
 
@@ -121,53 +122,49 @@ async def open_project(
     """
     state = StateDirectory(settings.state_dir())
     state.prepare()
-    library, servers, generators = shared.library, shared.servers, shared.generators
+    servers, generators = shared.servers, shared.generators
     async with AsyncExitStack() as stack:
         lock = stack.enter_context(StateLock(state.path, purpose))
         catalogue = stack.enter_context(closing(SqliteCatalogue(state.catalogue)))
-        store = stack.enter_context(EdgeChunkStore(state.vectors, servers.embedder.model))
+        parts = EngineParts(
+            settings=settings,
+            state=state,
+            library=shared.library,
+            servers=servers,
+            generator=generators.for_ingestion,
+            catalogue=catalogue,
+        )
+        engine = _engine_of_today(parts)
+        stack.callback(engine.store.close)
         parser = await stack.enter_async_context(open_parser(settings, state.pages))
-        sparse = Bm25Encoder()
-        reranker = CalibratedReranker(
-            store=store, model=load_reranker_model(), threshold=settings.search.threshold
-        )
-        retriever = HybridRetriever(
-            store=store, embedder=servers.embedder, sparse=sparse, reranker=reranker
-        )
-        situator = _situator(settings, servers, generators.for_ingestion, catalogue)
-        ocr = _ocr(settings)
-        tesseract = Tesseract(ocr.languages, ocr.timeout_s)
-        chunking = ChunkingPolicy()
+        binding = engine.binding
         indexer = Indexer(
             catalogue=catalogue,
-            store=store,
+            store=binding.store,
             jobs=SqliteJobTable(catalogue.database),
-            spool=SqliteSpool(
-                catalogue.database, model=repr(servers.embedder.model), pages=state.pages
-            ),
-            embedder=servers.embedder,
-            sparse=sparse,
+            spool=binding.spool,
+            embedder=binding.embedder,
+            sparse=parts.sparse,
             counter=servers.counter,
             parser=parser,
-            chunking=chunking,
-            situator=situator,
-            recipes=Recipes(
-                chunking=chunking,
-                ocr=ocr,
-                situating=situator.digest if situator else "",
-                ocr_works=tesseract.works,
-            ),
+            chunking=binding.chunking,
+            situator=binding.situator,
+            recipes=binding.recipes,
             turn=shared.turn,
+            can_embed=binding.can_embed,
         )
+        audit = AuditTrail(SqliteAuditLog(catalogue.database))
+        stack.push_async_callback(audit.aclose)
         # Before anything is searched: a process that was killed may have left a swap half done.
         await indexer.settle()
-        yield Application(
+        retriever = SwitchableRetriever(engine.retriever)
+        application = Application(
             settings=settings,
-            library=library,
+            library=shared.library,
             state=state,
             lock=lock,
             catalogue=catalogue,
-            store=store,
+            engine=engine,
             servers=servers,
             retriever=retriever,
             answerer=Answerer(
@@ -177,101 +174,89 @@ async def open_project(
                 counter=servers.counter,
             ),
             indexer=indexer,
-            checks=SelfChecks(
-                catalogue=catalogue,
-                store=store,
-                embedder=servers.embedder,
-                sparse=sparse,
-                reranker=reranker,
-                generator=servers.generator,
-                state=state.path,
-                context_size=settings.llm.context_size,
-                check_corpus=lambda: check_corpus(settings.data_dir()),
-                check_models=lambda: require_models(library, settings.profile),
-                check_ocr=tesseract.check if ocr.mode != "off" else lambda: None,
+            views=DocumentViews(
+                catalogue=catalogue, root=settings.data_dir, picturer=shared.picturer
             ),
+            history=History(conversations=SqliteConversations(catalogue.database), audit=audit),
+            switch=_switch(stack, parts, engine, indexer, lambda new: application.use(new)),
+            tidy=lambda: _tidy(parts, engine),
         )
+        yield application
 
 
-def _situator(
-    settings: Settings,
-    servers: ModelServers,
-    generator: TextGenerator,
-    catalogue: SqliteCatalogue,
-) -> Situator | None:
-    """Who writes situating texts, unless headings alone are to situate chunks."""
-    if settings.contextual == "headings":
+def _engine_of_today(parts: EngineParts) -> Engine:
+    """The engine of the collection that answers, whichever model the settings name.
+
+    Raises:
+        StateInUseError, ConfigurationError: The collection cannot be opened.
+    """
+    catalogue, wanted = parts.catalogue, parts.servers.embedder.model
+    collection = catalogue.collection
+    model = bound_model(parts.state.path / collection)
+    if model is None and collection != FIRST_COLLECTION:
+        # Its folder is gone. A name belongs to a model: the next one must not be taken for it.
+        collection = collection_name(wanted)
+        catalogue.adopt(collection, [])
+        model = bound_model(parts.state.path / collection)
+    if model is None or _is_of(model, wanted):
+        return parts.open(collection, wanted, parts.servers.embedder)
+    known = (parts.servers.embedder, *parts.servers.others)
+    # The same model with another limit is run as it is: only chunks are cut otherwise.
+    runs = (one for one in known if one.model.identity == model.identity)
+    return parts.open(collection, model, next(runs, None))
+
+
+def _is_of(model: EmbeddingModel, wanted: EmbeddingModel) -> bool:
+    """Whether a collection of one model is what a collection of the other would be."""
+    return (model.identity, model.limit_tokens) == (wanted.identity, wanted.limit_tokens)
+
+
+def _switch(
+    stack: AsyncExitStack,
+    parts: EngineParts,
+    former: Engine,
+    indexer: Indexer,
+    use: Callable[[Engine], asyncio.Event],
+) -> ModelSwitch | None:
+    """What takes the project to the embedding model of the settings, if it is not there."""
+    embedder = parts.servers.embedder
+    if _is_of(former.model, embedder.model):
         return None
-    return LlmSituator(
-        generator=generator,
-        embedder=servers.embedder,
-        counter=servers.counter,
-        cache=SqliteSituatingCache(catalogue.database),
-        model=load_lock().pin(settings.profile, "llm").name,
-        neutralise=neutralise,
-    )
+    collection = collection_name(embedder.model)
+    searched: list[asyncio.Event] = []
 
+    async def prepare() -> CollectionBuilder:
+        engine = await asyncio.to_thread(parts.open, collection, embedder.model, embedder)
+        stack.callback(engine.store.close)
 
-@asynccontextmanager
-async def open_models(settings: Settings, library: ModelLibrary) -> AsyncIterator[ModelServers]:
-    """The profile's model servers as child processes; each starts when it is first asked."""
-    async with AsyncExitStack() as stack:
+        async def adopt(records: Sequence[DocumentRecord]) -> None:
+            await engine.store.flush()
+            await asyncio.to_thread(parts.catalogue.adopt, collection, records)
 
-        async def client() -> httpx.AsyncClient:
-            # A proxy set for the outside must not see what goes to our own children. They speak
-            # plain HTTP on loopback: loading certificates for them would cost 0.2 s a client.
-            return await stack.enter_async_context(
-                httpx.AsyncClient(trust_env=False, verify=False)  # noqa: S501 - no TLS at all.
-            )
-
-        llm = await stack.enter_async_context(
-            ManagedServer(
-                "answer model",
-                _command(
-                    "llm_server",
-                    model=library.path(settings.profile, "llm"),
-                    context_tokens=settings.llm.context_size,
-                    threads=settings.llm.threads,
-                ),
-                http=await client(),
-                before_start=lambda: library.require(settings.profile, "llm"),
-            )
-        )
-        embed = await stack.enter_async_context(
-            ManagedServer(
-                "embedder",
-                _command("embed_server", threads=settings.embed.threads),
-                http=await client(),
-                before_start=lambda: library.require(settings.profile, "embed"),
-            )
-        )
-        yield ModelServers(
-            embedder=HttpEmbedder(embed, await client(), MULTILINGUAL_E5_SMALL_Q4),
-            generator=LlamaGenerator(llm, await client()),
-            counter=_LazyCounter(lambda: library.ranks(settings.profile)),
-            endpoints=(embed, llm),
+        return CollectionBuilder(
+            indexer=indexer,
+            new=engine.binding,
+            table=SqliteRebuildTable(parts.catalogue.database, collection=collection),
+            catalogue=parts.catalogue,
+            sparse=parts.sparse,
+            counter=parts.servers.counter,
+            adopt=adopt,
+            on_swapped=lambda: searched.append(use(engine)),
         )
 
+    async def finish() -> None:
+        for event in searched:
+            await event.wait()
+        await former.retire()
 
-def _command(program: str, **options: object) -> list[str]:
-    """How to start one of `runtime`'s programs with this interpreter."""
-    command = [sys.executable, "-m", f"rag_source.runtime.{program}"]
-    for name, value in options.items():
-        command += [f"--{name.replace('_', '-')}", str(value)]
-    return command
+    return ModelSwitch(former=former.model, wanted=embedder.model, prepare=prepare, finish=finish)
 
 
-class _LazyCounter:
-    """Loads the vocabulary at the first count: listing documents must not pay for it."""
-
-    def __init__(self, load: Callable[[], TokenCounter]) -> None:
-        self._load = load
-        self._counter: TokenCounter | None = None
-
-    def count(self, text: str) -> int:
-        if self._counter is None:
-            self._counter = self._load()
-        return self._counter.count(text)
+def _tidy(parts: EngineParts, engine: Engine) -> None:
+    """Delete what an earlier change of the model has left: half made, or not needed any more."""
+    wanted = parts.servers.embedder.model
+    clear_collections(parts.state.path, {engine.folder.name, collection_name(wanted)})
+    clear_other_models(parts.catalogue.database, {engine.model.identity, wanted.identity})
 
 
 def model_library(settings: Settings) -> ModelLibrary:
@@ -286,12 +271,8 @@ async def open_parser(settings: Settings, page_spool: Path | None = None) -> Asy
 
     `page_spool` is where they keep the pages that OCR has read, for a parse that is cut short.
     """
-    async with ParserPool(ocr=_ocr(settings), page_spool=page_spool) as parser:
+    async with ParserPool(ocr=ocr_policy(settings), page_spool=page_spool) as parser:
         yield parser
-
-
-def _ocr(settings: Settings) -> OcrPolicy:
-    return OcrPolicy(mode=settings.ocr.mode, languages=tuple(settings.ocr.languages.split("+")))
 
 
 async def inspect_files(

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
 
+from fakes import FakeCatalogue
+from fakes_history import FakeAuditLog, FakeConversations
+from rag_source.checks import check_corpus
 from rag_source.domain.answers import (
     Answer,
     AnswerDone,
@@ -17,12 +22,27 @@ from rag_source.domain.answers import (
 )
 from rag_source.domain.catalogue import DocumentRecord
 from rag_source.domain.chunks import Chunk, Segment, TextRange
-from rag_source.domain.documents import SourceFile
+from rag_source.domain.documents import (
+    Block,
+    Cell,
+    Page,
+    PagePlace,
+    ParsedDocument,
+    SourceFile,
+    TableRow,
+    WordBox,
+)
 from rag_source.domain.errors import RequestError
 from rag_source.domain.evidence import NO_FILTER, Evidence, SearchFilter, SearchMode, SearchResult
 from rag_source.domain.health import Check, Health
 from rag_source.domain.jobs import Job, JobAction, QueueStatus
-from rag_source.domain.reports import IngestReport
+from rag_source.domain.reports import IngestReport, Uploaded
+from rag_source.domain.verification import QuotePlace, Verification
+from rag_source.history import History
+from rag_source.ingest.pictures import Picture, PictureRequest
+from rag_source.ingest.uploads import receive_upload
+from rag_source.store.audit import AuditTrail
+from rag_source.viewing import DocumentViews
 
 TOKEN = "3q8Zr1vLx0pWk7Yt5sNd"
 
@@ -92,12 +112,93 @@ def make_job(path: str = "été.pdf") -> Job:
     )
 
 
-class FakeService:
-    """Answers everything at once; `hold` makes an answer wait after its first word."""
+def make_document() -> ParsedDocument:
+    """Two pages, the second one turned, and a table on the first."""
+    text = "Total : 3 240 unités\n\nA | B\n1 | 2\n\nsuite"
+    rows = (
+        TableRow(
+            start=22, end=27, cells=(Cell(start=22, end=23), Cell(start=26, end=27)), header=True
+        ),
+        TableRow(start=28, end=33, cells=(Cell(start=28, end=29), Cell(start=32, end=33))),
+    )
+    return ParsedDocument(
+        text=text,
+        blocks=(
+            Block(id="b1", kind="paragraph", start=0, end=20, place=PagePlace(page=1)),
+            Block(id="b2", kind="table", start=22, end=33, rows=rows, place=PagePlace(page=1)),
+            Block(id="b3", kind="paragraph", start=35, end=40, place=PagePlace(page=2)),
+        ),
+        title="Bon",
+        language="fr",
+        loader="pdf",
+        loader_version=1,
+        pages=(
+            Page(
+                number=1,
+                width_pt=200,
+                height_pt=400,
+                rotation=0,
+                start=0,
+                end=33,
+                words=(
+                    WordBox(start=0, end=5, x0=20, y0=40, x1=60, y1=60),
+                    WordBox(start=8, end=13, x0=70, y0=40, x1=100, y1=60, confidence=88.0),
+                ),
+            ),
+            Page(
+                number=2,
+                width_pt=200,
+                height_pt=400,
+                rotation=90,
+                start=35,
+                end=40,
+                words=(WordBox(start=35, end=40, x0=20, y0=40, x1=60, y1=60),),
+            ),
+        ),
+    )
 
-    def __init__(self, *, error: Exception | None = None, hold: bool = False) -> None:
+
+class FakePicturer:
+    """Draws nothing, and remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[PictureRequest] = []
+
+    async def picture(self, request: PictureRequest) -> Picture:
+        self.asked.append(request)
+        return Picture(data=f"page {request.number}".encode(), media_type="image/png")
+
+
+class FakeService:
+    """Answers everything at once; `hold` makes an answer wait after its first word.
+
+    `root` is the folder of its one document, a PDF named `bl.pdf`; it need not be there.
+    """
+
+    def __init__(
+        self,
+        *,
+        error: Exception | None = None,
+        hold: bool = False,
+        root: Path = Path("/nowhere"),
+    ) -> None:
         self.error = error
         self.hold = hold
+        self.root = root
+        self.catalogue = FakeCatalogue()
+        source = SourceFile(path="bl.pdf", fingerprint="f" * 64, size_bytes=10, mtime_ns=1)
+        self.record = DocumentRecord(
+            doc_id="d1", source=source, status="ready", chunks=1, format="pdf"
+        )
+        self.catalogue.save(self.record, make_document())
+        self.picturer = FakePicturer()
+        self.conversations = FakeConversations()
+        self.audit_log = FakeAuditLog()
+        self.views = DocumentViews(
+            catalogue=self.catalogue, root=lambda: self.root, picturer=self.picturer
+        )
+        self.history = History(conversations=self.conversations, audit=AuditTrail(self.audit_log))
+        self.verified: list[tuple[str, SearchFilter]] = []
         self.cancelled = asyncio.Event()
         self.jobs = [make_job()]
         self.paused = False
@@ -114,8 +215,22 @@ class FakeService:
         return make_search(query)
 
     async def ask(
-        self, question: str, *, mode: SearchMode, filter: SearchFilter = NO_FILTER
+        self,
+        question: str,
+        *,
+        mode: SearchMode,
+        filter: SearchFilter = NO_FILTER,
+        keep: bool = False,
+        conversation_id: str = "",
     ) -> AsyncIterator[AnswerEvent]:
+        events = self._answer(question)
+        if keep:
+            events = self.history.recorded(events, conversation_id)
+        async with aclosing(events):
+            async for event in events:
+                yield event
+
+    async def _answer(self, question: str) -> AsyncGenerator[AnswerEvent, None]:
         try:
             yield SearchDone(search=make_search(question))
             if self.error:
@@ -132,8 +247,30 @@ class FakeService:
             raise
 
     async def documents(self) -> list[DocumentRecord]:
-        source = SourceFile(path="bl.pdf", fingerprint="f" * 64, size_bytes=10, mtime_ns=1)
-        return [DocumentRecord(doc_id="d1", source=source, status="ready", chunks=1, format="pdf")]
+        return self.catalogue.documents()
+
+    async def verify(self, quote: str, *, filter: SearchFilter = NO_FILTER) -> Verification:
+        self.verified.append((quote, filter))
+        if self.error:
+            raise self.error
+        place = QuotePlace(
+            status="verified",
+            score=100.0,
+            reason="",
+            path="bl.pdf",
+            doc_id="d1",
+            page=1,
+            ranges=(TextRange(start=0, end=20),),
+            boxes=(Box(page=1, x0=0.1, y0=0.1, x1=0.5, y1=0.15),),
+            words="Total : 3 240 unités",
+        )
+        return Verification(quote=quote, status="verified", best=place, others=(place,))
+
+    async def upload(
+        self, path: str, pieces: AsyncIterator[bytes], *, overwrite: bool = False
+    ) -> Uploaded:
+        check_corpus(self.root)
+        return await receive_upload(self.root, path, pieces, overwrite=overwrite)
 
     async def ingest(self, *, force: bool = False) -> IngestReport:
         return IngestReport(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 
+import fastapi.routing
 import httpx
 import pytest
 from fastapi import FastAPI
@@ -20,11 +22,12 @@ from rag_source.domain.answers import Citation, TablePlace
 from rag_source.domain.errors import BackendUnavailableError, PortTakenError
 
 AUTH = {"Authorization": f"Bearer {TOKEN}"}
+BASE = "http://127.0.0.1:8321"
 
 
 def client(app: FastAPI, headers: dict[str, str] | None = None) -> httpx.AsyncClient:
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers or {})
+    return httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers or {})
 
 
 @asynccontextmanager
@@ -42,15 +45,39 @@ async def served(service: FakeService) -> AsyncIterator[str]:
         sock.close()
 
 
-async def test_every_route_but_health_refuses_a_request_without_token() -> None:
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+async def test_every_route_but_the_open_ones_refuses_a_request_without_token() -> None:
     app = create_app(FakeService(), token=TOKEN)
-    paths = [(m.upper(), path) for path, ms in app.openapi()["paths"].items() for m in ms]
-    paths += [("GET", "/docs"), ("GET", "/openapi.json"), ("GET", "/redoc"), ("GET", "/nowhere")]
+    paths = {*app.openapi()["paths"], "/docs", "/openapi.json", "/redoc", "/nowhere", "/"}
+    assert {"/v1/documents", "/v1/documents/{doc_id}/file", "/v1/ask/stream"} < paths
     async with client(app) as http:
-        refused = {path: (await http.request(m, path)).status_code for m, path in paths}
-    assert refused.pop("/health") == 200
-    assert {"/v1/documents", "/v1/search", "/v1/ask", "/v1/ask/stream"} < set(refused)
-    assert set(refused.values()) == {401}
+        answers = {
+            (method, path): (await http.request(method, path.replace("{", "x").replace("}", "x")))
+            for path in paths
+            for method in METHODS
+        }
+    opened = {call for call, answer in answers.items() if answer.status_code != 401}
+    assert opened == {("GET", "/health"), ("POST", "/v1/session")}
+    assert answers["GET", "/health"].status_code == 200
+    assert answers["POST", "/v1/session"].status_code == 400
+
+
+def _paths(routes: Iterable[object]) -> Iterator[str]:
+    for route in routes:
+        included = getattr(route, "original_router", None)
+        if included is not None:
+            yield from _paths(included.routes)
+        else:
+            yield getattr(route, "path", "?")
+
+
+def test_no_route_is_hidden_from_the_reference_but_the_reference_itself() -> None:
+    app = create_app(FakeService(), token=TOKEN)
+    found = set(_paths(app.routes))
+    assert found - set(app.openapi()["paths"]) == {"/docs", "/openapi.json"}
+    assert set(app.openapi()["paths"]) < found
 
 
 @pytest.mark.parametrize(
@@ -103,6 +130,8 @@ async def test_search_has_the_documented_fields() -> None:
         "section",
         "text",
         "chunk_id",
+        "doc_id",
+        "ranges",
     }
     assert body["results"][0]["section"] == "Bon › Total"
 
@@ -239,6 +268,35 @@ async def read_events(url: str) -> list[tuple[str, dict[str, object]]]:
     return events
 
 
+async def test_stream_says_something_at_once_and_asks_no_proxy_to_hold_it_back() -> None:
+    async with (
+        served(FakeService(hold=True)) as url,
+        httpx.AsyncClient(base_url=url, headers=AUTH) as http,
+        http.stream("POST", "/v1/ask/stream", json={"question": "total ?"}) as response,
+    ):
+        assert response.headers["x-accel-buffering"] == "no"
+        assert "content-encoding" not in response.headers
+        first = await anext(response.aiter_lines())
+    assert first.strip() == ":"
+
+
+async def test_silent_stream_sends_a_comment_from_time_to_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fastapi.routing, "_PING_INTERVAL", 0.05)
+    comments = 0
+    async with (
+        served(FakeService(hold=True)) as url,
+        httpx.AsyncClient(base_url=url, headers=AUTH) as http,
+        http.stream("POST", "/v1/ask/stream", json={"question": "total ?"}) as response,
+    ):
+        async for line in response.aiter_lines():
+            comments += line.startswith(":")
+            if comments == 4:
+                break
+    assert comments == 4
+
+
 async def test_stream_ends_in_exactly_one_done() -> None:
     async with served(FakeService()) as url:
         events = await read_events(url)
@@ -284,3 +342,9 @@ def test_taken_port_is_named_with_its_remedy() -> None:
         taken.close()
     assert "RAG_SOURCE_API_PORT" in caught.value.hint
     assert isinstance(taken, socket.socket)
+
+
+def test_small_pieces_are_sent_at_once() -> None:
+    """Streams are many small pieces; asyncio needs the protocol named to send them undelayed."""
+    with contextlib.closing(bind("127.0.0.1", 0)) as sock:
+        assert sock.proto == socket.IPPROTO_TCP

@@ -13,7 +13,7 @@ from rag_source.domain.errors import NotFoundError
 from rag_source.domain.projects import DEFAULT_PROJECT, Project
 
 
-class _Directory:
+class FakeDirectory:
     """Two projects; adding and removing is remembered."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class _Directory:
 
 
 async def test_projects_are_listed_added_and_removed() -> None:
-    app = create_app(FakeService(), token=TOKEN, projects=_Directory())
+    app = create_app(FakeService(), token=TOKEN, projects=FakeDirectory())
     async with client(app, AUTH) as http:
         added = await http.post("/v1/projects", json={"name": "new", "folder": "/c"})
         listed = await http.get("/v1/projects")
@@ -56,14 +56,14 @@ async def test_projects_are_listed_added_and_removed() -> None:
 
 @pytest.mark.parametrize("folder", ["relative", "", "/a\0b"])
 async def test_folder_that_is_no_absolute_path_is_refused(folder: str) -> None:
-    app = create_app(FakeService(), token=TOKEN, projects=_Directory())
+    app = create_app(FakeService(), token=TOKEN, projects=FakeDirectory())
     async with client(app, AUTH) as http:
         response = await http.post("/v1/projects", json={"name": "new", "folder": folder})
     assert response.status_code == 400
 
 
 async def test_route_asks_the_project_that_is_named() -> None:
-    app = create_app(FakeService(), token=TOKEN, projects=_Directory())
+    app = create_app(FakeService(), token=TOKEN, projects=FakeDirectory())
     async with client(app, AUTH) as http:
         default = await http.get("/v1/jobs")
         water = await http.get("/v1/jobs?project=water")
@@ -81,4 +81,7 @@ async def test_every_route_of_a_corpus_takes_a_project() -> None:
         for method in methods.values()
         if "project" not in {p["name"] for p in method.get("parameters", [])}
     }
-    assert without == {"/v1/projects", "/v1/projects/{name}"}
+    assert without == {
+        *("/v1/projects", "/v1/projects/{name}"),
+        *("/v1/session", "/v1/session/code"),
+    }

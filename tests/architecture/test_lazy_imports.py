@@ -16,7 +16,8 @@ import pytest
 
 from api.services import TOKEN, FakeService, make_search
 from documents import make_html, make_pdf, paragraph
-from rag_source.api.wire import HealthResponse, SearchResponse
+from rag_source.api.corpus_wire import HealthResponse
+from rag_source.api.wire import SearchResponse
 
 pytestmark = pytest.mark.processes
 

@@ -72,6 +72,8 @@ def test_search_prints_the_documented_fields(indexed: Run) -> None:
         "section",
         "text",
         "chunk_id",
+        "doc_id",
+        "ranges",
     ]
     assert "E07" in outcome.json["results"][0]["text"]
 
@@ -190,7 +192,7 @@ def test_config_masks_the_token(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 
 async def _remote(service: FakeService, token: str = TOKEN) -> backends.RemoteBackend:
     transport = httpx.ASGITransport(app=create_app(service, token=TOKEN))
-    return backends.RemoteBackend("http://service", token, transport=transport)
+    return backends.RemoteBackend("http://localhost", token, transport=transport)
 
 
 async def test_remote_backend_gives_what_the_service_gives() -> None:

@@ -65,6 +65,32 @@ def test_documents_are_ordered_by_path(catalogue: Catalogue) -> None:
     assert [r.source.path for r in catalogue.documents()] == ["a.txt", "a/z.txt", "b.txt"]
 
 
+def test_state_of_a_file_is_that_of_its_record(catalogue: Catalogue) -> None:
+    warned = replace(
+        make_record("a"),
+        warnings=(
+            ParseWarning(code="repaired", message="It's «repaired» [1]."),
+            ParseWarning(code="ocr_poor", message=""),
+        ),
+        pages=2,
+        chunks=4,
+        recipe="0a1b",
+    )
+    failed = replace(make_record("b"), status="failed", code="damaged", message="Unreadable.")
+    for record in (warned, failed):
+        catalogue.save(record)
+    states = {state.doc_id: state for state in catalogue.file_states()}
+    assert states["a"].warning_codes == "repaired ocr_poor"
+    assert states["b"].warning_codes == ""
+    for record in (warned, failed):
+        source = record.source
+        assert states[record.doc_id][:-1] == (
+            *(record.doc_id, source.path, source.size_bytes, source.mtime_ns, record.status),
+            *(record.code, record.loader, record.loader_version, record.recipe, record.pages),
+            record.chunks,
+        )
+
+
 def test_save_replaces_the_record(catalogue: Catalogue) -> None:
     catalogue.save(make_record("d"))
     failed = replace(make_record("d"), status="failed", code="damaged", message="Unreadable.")

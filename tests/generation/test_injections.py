@@ -11,8 +11,9 @@ from rag_source.domain.answers import Answer, AnswerDone
 from rag_source.domain.folding import fold
 from rag_source.domain.ports import TextGenerator, TokenCounter
 from rag_source.generation.answerer import Answerer
+from rag_source.model_servers import open_models
 from rag_source.settings import Settings
-from rag_source.wiring import model_library, open_models
+from rag_source.wiring import model_library
 
 _BY_NAME = [pytest.param(one, id=one.name) for one in INJECTIONS]
 _ORDERS = [pytest.param(one, id=one.name) for one in INJECTIONS if not one.states]

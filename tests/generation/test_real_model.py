@@ -9,8 +9,9 @@ from generation_texts import ARABIC_DELIVERY, DELIVERY, ERRORS, PUMP, WARRANTY, 
 from rag_source.domain.answers import Answer, AnswerDone
 from rag_source.domain.folding import fold
 from rag_source.generation.answerer import Answerer
+from rag_source.model_servers import ModelServers, open_models
 from rag_source.settings import Settings
-from rag_source.wiring import ModelServers, model_library, open_models
+from rag_source.wiring import model_library
 
 pytestmark = [pytest.mark.models, pytest.mark.timeout(900)]
 

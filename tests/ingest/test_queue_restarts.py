@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.indexing_world import PowerCut, World
+from ingest.indexing_world import PlainSparse, PowerCut, World
+from rag_source.domain.catalogue import FileState
 from rag_source.ingest.indexer import IndexingPolicy
 from rag_source.ingest.settling import Settling
 
@@ -161,3 +162,47 @@ async def test_stale_document_without_chunks_is_read_again(world: World) -> None
     await world.indexer().run(world.root)
     assert world.record("a.txt").status == "ready"
     assert world.text("a.txt") == "Words."
+
+
+async def test_file_on_which_the_program_itself_fails_does_not_stop_the_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        world.write(f"{name}.txt", f"Words of {name}.")
+    encode = PlainSparse.encode_document
+
+    def fail_on_b(self: PlainSparse, text: str, *, language: str) -> object:
+        if "of b" in text:
+            raise ZeroDivisionError
+        return encode(self, text, language=language)
+
+    monkeypatch.setattr(PlainSparse, "encode_document", fail_on_b)
+    report = await world.run()
+    assert [(failure.path, failure.code) for failure in report.failed] == [
+        ("b.txt", "parser_error")
+    ]
+    assert "ZeroDivisionError" in report.failed[0].message
+    assert [world.record(f"{name}.txt").status for name in "ac"] == ["ready", "ready"]
+    assert world.jobs.jobs() == []
+
+
+async def test_file_that_comes_through_during_a_look_is_not_queued_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.write("a.txt", _long_text("a"))
+    indexer = world.indexer()
+    await indexer.reconcile(world.root)
+    loop = asyncio.get_running_loop()
+    states = world.catalogue.file_states
+
+    def finished_meanwhile() -> list[FileState]:
+        before = states()
+        asyncio.run_coroutine_threadsafe(indexer.drain(world.root), loop).result(timeout=30)
+        return before
+
+    monkeypatch.setattr(world.catalogue, "file_states", finished_meanwhile)
+    found = await indexer.reconcile(world.root)
+    assert world.record("a.txt").status == "ready"
+    assert found.queued == 0
+    assert world.jobs.jobs() == []
+    assert _paid_twice(world) == []

@@ -111,7 +111,7 @@ def test_file_as_root_is_a_configuration_error(tmp_path: Path) -> None:
 def test_root_that_cannot_be_listed_is_a_configuration_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "scandir", _refuse(""))
+    monkeypatch.setattr(os, "open", _refuse(""))
 
     with pytest.raises(ConfigurationError, match="cannot be read"):
         scan(tmp_path)
@@ -121,7 +121,7 @@ def test_files_of_a_folder_that_cannot_be_listed_may_still_be_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _write(tmp_path, "open.txt", "locked/inside.txt")
-    monkeypatch.setattr(os, "scandir", _refuse("locked"))
+    monkeypatch.setattr(os, "open", _refuse("locked"))
 
     found = scan(tmp_path)
 
@@ -131,12 +131,12 @@ def test_files_of_a_folder_that_cannot_be_listed_may_still_be_there(
 
 
 def _refuse(name: str) -> object:
-    """A `scandir` that is not allowed into folders whose path ends with the name."""
-    real = os.scandir
+    """An `open` that is not allowed into folders whose path ends with the name."""
+    real = os.open
 
-    def scandir(path: Path) -> object:
+    def refusing(path: Path, flags: int, *rest: int) -> int:
         if str(path).endswith(name):
             raise PermissionError(13, "Permission denied")
-        return real(path)
+        return real(path, flags, *rest)
 
-    return scandir
+    return refusing

@@ -19,10 +19,11 @@ from rag_source.generation.prompts import neutralise
 from rag_source.ingest.chunker import ChunkIdentity, ChunkingPolicy, PackedChunk
 from rag_source.ingest.measuring import chunked, measure_with
 from rag_source.ingest.situating import LlmSituator, SituatingPolicy
+from rag_source.model_servers import ModelServers, open_models
 from rag_source.settings import Settings
 from rag_source.store.database import Database
 from rag_source.store.situating import SqliteSituatingCache
-from rag_source.wiring import ModelServers, model_library, open_models
+from rag_source.wiring import model_library
 
 pytestmark = [pytest.mark.models, pytest.mark.timeout(900)]
 

@@ -166,6 +166,35 @@ async def test_file_whose_worker_is_killed_twice_fails(tmp_path: Path) -> None:
         assert (await parsing).code == "parser_error"
 
 
+async def test_worker_killed_while_it_waits_is_no_fault_of_the_next_file(tmp_path: Path) -> None:
+    files = [make_text(tmp_path / f"{name}.txt", f"Words of {name}.") for name in "ab"]
+    async with ParserPool(workers=WorkerPolicy(workers=2)) as pool:
+        await asyncio.gather(*map(pool.parse, files))
+        idle = pool.pids
+        assert len(idle) == 2
+        for pid in idle:
+            os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0.2)
+        assert (await pool.parse(files[0])).text == "Words of a."
+        assert not set(pool.pids) & set(idle)
+
+
+async def test_system_without_room_for_a_process_is_no_fault_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make_text(tmp_path / "good.txt", "Good words.")
+
+    async def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    async with ParserPool(workers=ONE) as pool:
+        with monkeypatch.context() as patch:
+            patch.setattr(asyncio, "create_subprocess_exec", refuse)
+            with pytest.raises(ConfigurationError, match="temporarily unavailable"):
+                await pool.parse(path)
+        assert (await pool.parse(path)).text == "Good words."
+
+
 async def test_crash_of_a_worker_fails_its_file_and_no_other(tmp_path: Path) -> None:
     path = _hanging(tmp_path)
     good = make_text(tmp_path / "good.txt", "Good words.")

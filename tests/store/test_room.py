@@ -65,12 +65,12 @@ async def test_write_without_room_is_refused_and_the_old_version_answers(
 ) -> None:
     with EdgeChunkStore(folder, MODEL) as store:
         await store.replace("d", make_version("d", 1))
-        disk.free_bytes = 60 << 20
-        with pytest.raises(BackendError, match="60 MiB are free") as caught:
+        disk.free_bytes = 90 << 20
+        with pytest.raises(BackendError, match="90 MiB are free") as caught:
             await store.replace("d", make_version("d", 2))
         assert caught.value.code == "disk_full"
         assert await _texts(store) == {"version 1"}
-        disk.free_bytes = 70 << 20
+        disk.free_bytes = 100 << 20
         await store.replace("d", make_version("d", 2))
         assert await _texts(store) == {"version 2"}
 
@@ -79,11 +79,11 @@ async def test_deletion_and_rename_need_less_room_than_a_write(folder: Path, dis
     with EdgeChunkStore(folder, MODEL) as store:
         await store.replace("a", make_version("a", 1))
         await store.replace("b", make_version("b", 1))
-        disk.free_bytes = 40 << 20
+        disk.free_bytes = 60 << 20
         await store.rename("a", "elsewhere/a.txt")
         await store.remove(["b"])
         assert await store.doc_ids() == {"a"}
-        disk.free_bytes = 20 << 20
+        disk.free_bytes = 40 << 20
         with pytest.raises(BackendError, match="remove documents"):
             await store.remove(["a"])
         assert await store.doc_ids() == {"a"}
@@ -94,12 +94,12 @@ async def test_log_is_let_go_of_before_a_write_is_refused(
 ) -> None:
     with EdgeChunkStore(folder, MODEL) as store:
         await store.replace("d", make_version("d", 1))
-        disk.free_bytes = 60 << 20
+        disk.free_bytes = 90 << 20
         flush = store._flush
 
         def make_room() -> None:
             flush()
-            disk.free_bytes = 80 << 20
+            disk.free_bytes = 110 << 20
 
         monkeypatch.setattr(store, "_flush", make_room)
         await store.replace("d", make_version("d", 2))
@@ -116,7 +116,7 @@ async def test_index_that_cannot_be_opened_for_lack_of_room_is_not_called_damage
     disk.free_bytes = 200 << 20
     with EdgeChunkStore(folder, MODEL) as store:
         await store.replace("d", make_version("d", 1))
-    disk.free_bytes = 20 << 20
+    disk.free_bytes = 40 << 20
     with pytest.raises(BackendError, match="open the vector index") as caught:
         EdgeChunkStore(folder, MODEL)
     assert caught.value.code == "disk_full"

@@ -1,60 +1,54 @@
-"""The routes. Each turns a request into one call of the service and its result into wire form."""
+"""The application: all routes behind the gate, the page before it."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 from fastapi import APIRouter, Depends, FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from fastapi.sse import EventSourceResponse, ServerSentEvent
-from starlette.exceptions import HTTPException
 
-from rag_source.api.auth import BearerAuth, BodyLimit
+from rag_source.api.answers import AnswerService
+from rag_source.api.answers import router as answer_router
+from rag_source.api.auth import BodyLimit, Gate, HostCheck
 from rag_source.api.checks import router as check_router
-from rag_source.api.jobs import router as job_router
-from rag_source.api.projects import router as project_router
-from rag_source.api.service import ProjectDirectory, service_of
-from rag_source.api.wire import (
-    AskRequest,
-    AskResponse,
+from rag_source.api.conversations import HistoryService
+from rag_source.api.conversations import router as conversation_router
+from rag_source.api.corpus_wire import (
     DocumentOut,
     DocumentsResponse,
-    ErrorBody,
     HealthResponse,
     IngestResponse,
-    SearchRequest,
-    SearchResponse,
-    wire_event,
 )
-from rag_source.domain.answers import AnswerDone, AnswerEvent, AnswerFailed
+from rag_source.api.document_routes import ViewService
+from rag_source.api.document_routes import router as document_router
+from rag_source.api.errors import add_error_handlers
+from rag_source.api.jobs import router as job_router
+from rag_source.api.projects import router as project_router
+from rag_source.api.reference import add_reference
+from rag_source.api.request_log import RequestLog, Served
+from rag_source.api.service import ProjectDirectory, service_of
+from rag_source.api.session import SessionBook
+from rag_source.api.session import router as session_router
+from rag_source.api.static import StaticPage
+from rag_source.api.uploads import UPLOAD_ROUTE, UploadService
+from rag_source.api.uploads import router as upload_router
+from rag_source.api.verify import VerifyService
+from rag_source.api.verify import router as verify_router
+from rag_source.api.wire import ErrorBody
 from rag_source.domain.catalogue import DocumentRecord
-from rag_source.domain.errors import NotFoundError, RagError, RequestError
-from rag_source.domain.evidence import SearchFilter, SearchMode, SearchResult
 from rag_source.domain.health import Check, Health
 from rag_source.domain.jobs import JobAction, QueueStatus
 from rag_source.domain.reports import IngestReport
 
-__all__ = ["Service", "create_app"]
-
-logger = logging.getLogger(__name__)
+__all__ = ["Front", "Service", "create_app"]
 
 LIMIT_BODY_BYTES = 1_000_000
 
 
-class Service(Protocol):
-    """What the routes need; `wiring.Application` is the real one."""
-
-    async def search(
-        self, query: str, *, mode: SearchMode, limit: int, filter: SearchFilter
-    ) -> SearchResult: ...
-
-    def ask(
-        self, question: str, *, mode: SearchMode, filter: SearchFilter
-    ) -> AsyncIterator[AnswerEvent]: ...
+class Service(AnswerService, HistoryService, UploadService, VerifyService, ViewService, Protocol):
+    """What the routes need; `application.Application` is the real one."""
 
     async def documents(self) -> list[DocumentRecord]: ...
 
@@ -71,55 +65,81 @@ class Service(Protocol):
     async def control(self, action: JobAction, path: str | None = None) -> QueueStatus: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """How the application meets the outside.
+
+    `names` are host names that it answers to beside loopback's. `ui` is the folder of the page.
+    `sessions` are the browsers that are let in; without it they are forgotten with the process.
+    `on_served` gets each request when it is over.
+    """
+
+    names: tuple[str, ...] = ()
+    ui: Path | None = None
+    sessions: SessionBook | None = None
+    on_served: Callable[[Served], None] = lambda served: None
+
+
 def create_app(
     service: Service,
     *,
     token: str,
     lifespan: Any = None,
     projects: ProjectDirectory | None = None,
+    front: Front | None = None,
 ) -> FastAPI:
     """The ASGI application around a service.
 
     Args:
         service: Answers the calls; owned by the caller.
-        token: The bearer token; every route but `/health` asks for it.
+        token: The bearer token; every route but a few (docs/api.md) asks for it or for a session.
         lifespan: Passed to FastAPI.
         projects: Other services that requests may name; without it there is this one alone.
+        front: How it meets the outside; by default loopback without a page.
     """
+    front = front or Front()
     app = FastAPI(
         title="rag-source",
         version="1",
         lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
         responses={
-            400: {"model": ErrorBody},
-            401: {"model": ErrorBody},
-            503: {"model": ErrorBody},
+            "4XX": {"model": ErrorBody, "description": "The request is at fault."},
+            "5XX": {"model": ErrorBody, "description": "The service, or a part of it, is."},
         },
     )
+    sessions = front.sessions or SessionBook(key=token)
     app.state.service = service
     app.state.projects = projects
-    _add_error_handlers(app)
-    app.include_router(router)
-    app.include_router(job_router)
-    app.include_router(check_router)
-    app.include_router(project_router)
-    app.add_middleware(BodyLimit, limit_bytes=LIMIT_BODY_BYTES)
-    app.add_middleware(BearerAuth, token=token)
+    app.state.sessions = sessions
+    add_error_handlers(app)
+    for one in (
+        *(router, document_router, upload_router, answer_router, verify_router),
+        *(conversation_router, job_router, check_router, project_router, session_router),
+    ):
+        app.include_router(one)
+    add_reference(app)
+    # The last one added is the first to see a request.
+    app.add_middleware(BodyLimit, limit_bytes=LIMIT_BODY_BYTES, unlimited=frozenset({UPLOAD_ROUTE}))
+    app.add_middleware(Gate, token=token, sessions=sessions)
+    app.add_middleware(StaticPage, root=front.ui)
+    app.add_middleware(HostCheck, names=front.names)
+    app.add_middleware(RequestLog, on_served=front.on_served)
     return app
 
 
 _Service = Annotated[Service, Depends(service_of)]
 
-
-router = APIRouter()
+router = APIRouter(tags=["corpus"])
 
 
 @router.get("/health")
 async def health(request: Request, service: _Service) -> HealthResponse:
-    """Whether the service can answer; details only with a token."""
+    """Whether the service can answer; details only with a token or a session."""
     report = await service.health()
     if not request.state.authorized:
-        return HealthResponse(status=report.status)
+        return HealthResponse(status=report.status, sovereignty=report.sovereignty)
     return HealthResponse.of(report)
 
 
@@ -134,89 +154,3 @@ async def documents(service: _Service) -> DocumentsResponse:
 async def ingest(service: _Service, force: bool = False) -> IngestResponse:
     """Bring the index up to date with the folder; answers when it is done."""
     return IngestResponse.of(await service.ingest(force=force))
-
-
-@router.post("/v1/search")
-async def search(body: SearchRequest, service: _Service) -> SearchResponse:
-    """Ranked evidence for a query."""
-    result = await service.search(
-        body.query, mode=body.mode, limit=body.limit, filter=body.filter()
-    )
-    return SearchResponse.of(result)
-
-
-@router.post("/v1/ask")
-async def ask(body: AskRequest, service: _Service) -> AskResponse:
-    """The checked answer to a question, in one piece."""
-    async with aclosing(_events(service, body)) as events:
-        async for event in events:
-            if isinstance(event, AnswerDone):
-                return AskResponse.of(event.answer)
-            if isinstance(event, AnswerFailed):
-                raise _failure(event)
-    raise RagError("the answer ended without a result", code="internal")
-
-
-@router.post("/v1/ask/stream", response_class=EventSourceResponse)
-async def ask_stream(body: AskRequest, service: _Service) -> AsyncIterator[ServerSentEvent]:
-    """The answer as typed events; ends in exactly one of `done` and `failed`."""
-    async with aclosing(_events(service, body)) as events:
-        async for event in events:
-            wire = wire_event(event)
-            yield ServerSentEvent(event=wire.type, data=wire.model_dump(mode="json"))
-
-
-async def _events(service: Service, body: AskRequest) -> AsyncGenerator[AnswerEvent, None]:
-    """The service's events, with anything unforeseen turned into a last `failed`."""
-    try:
-        events = service.ask(body.question, mode=body.mode, filter=body.filter())
-        async for event in events:
-            yield event
-    except RagError as error:
-        yield AnswerFailed(code=error.code, message=error.message, hint=error.hint)
-    except Exception:
-        logger.exception("answer failed")
-        yield AnswerFailed(code="internal", message="the answer failed", hint="see the log")
-
-
-def _failure(event: AnswerFailed) -> RagError:
-    """The error behind a `failed` event, of the class that its code belongs to."""
-    cls = _CLASS_BY_CODE.get(event.code, RagError)
-    return cls(event.message, hint=event.hint, code=event.code)
-
-
-def _walk(cls: type[RagError]) -> list[type[RagError]]:
-    return [cls, *(sub for child in cls.__subclasses__() for sub in _walk(child))]
-
-
-_CLASS_BY_CODE: dict[str, type[RagError]] = {cls.code: cls for cls in _walk(RagError)} | {
-    "empty_question": RequestError,
-    "question_too_long": RequestError,
-}
-
-
-def _add_error_handlers(app: FastAPI) -> None:
-    @app.exception_handler(RagError)
-    async def rag_error(request: Request, error: RagError) -> JSONResponse:
-        return JSONResponse(error.as_dict(), status_code=error.http_status)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "body") or "body"
-        body = ErrorBody(
-            code="bad_request", message=f"{where}: {first['msg']}", hint="see /docs for its form"
-        )
-        return JSONResponse(body.model_dump(), status_code=400)
-
-    @app.exception_handler(HTTPException)
-    async def http_error(request: Request, error: HTTPException) -> JSONResponse:
-        code = NotFoundError.code if error.status_code == 404 else "bad_request"
-        body = ErrorBody(code=code, message=f"{request.url.path!r}: {error.detail}")
-        return JSONResponse(body.model_dump(), status_code=error.status_code)
-
-    @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
-        logger.error("request failed", exc_info=error)
-        body = ErrorBody(code="internal", message="the request failed", hint="see the log")
-        return JSONResponse(body.model_dump(), status_code=500)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
+from rag_source.api.wire_base import Wire
 from rag_source.domain.health import Check
 
 __all__ = ["CheckOut", "ChecksResponse"]
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class CheckOut(_Wire):
+class CheckOut(Wire):
     """One self-check, and what to do if it is not `ok`."""
 
     name: str
@@ -26,7 +21,7 @@ class CheckOut(_Wire):
         return cls(name=check.name, ok=check.ok, detail=check.detail, remedy=check.remedy)
 
 
-class ChecksResponse(_Wire):
+class ChecksResponse(Wire):
     """The self-checks, the costly ones last."""
 
     checks: list[CheckOut]

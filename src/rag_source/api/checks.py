@@ -22,7 +22,7 @@ class CheckService(Protocol):
     async def repair(self) -> int: ...
 
 
-router = APIRouter()
+router = APIRouter(tags=["corpus"])
 
 
 @router.post("/v1/checks")

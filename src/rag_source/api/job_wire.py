@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from rag_source.api.wire_base import RequestBody, Wire
 from rag_source.domain.jobs import Job, JobState, QueueStatus
 
 __all__ = ["JobOut", "JobRequest", "JobsResponse"]
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class JobOut(_Wire):
+class JobOut(Wire):
     """A file on its way into the index; `done` of `total` steps of its state are behind."""
 
     path: str
@@ -37,7 +34,7 @@ class JobOut(_Wire):
         )
 
 
-class JobsResponse(_Wire):
+class JobsResponse(Wire):
     """The queue in the order of work; `paused` holds all of it back."""
 
     paused: bool
@@ -48,7 +45,7 @@ class JobsResponse(_Wire):
         return cls(paused=status.paused, jobs=[JobOut.of(job) for job in status.jobs])
 
 
-class JobRequest(_Wire):
+class JobRequest(RequestBody):
     """The file that is meant, by its path in the folder; without it, all files."""
 
     path: Annotated[str, Field(min_length=1, max_length=4096)] | None = None

@@ -29,7 +29,7 @@ class QueueService(Protocol):
 
 _Service = Annotated[QueueService, Depends(service_of)]
 
-router = APIRouter(prefix="/v1/jobs")
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
 
 @router.get("")

@@ -6,20 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from rag_source.api.service import ProjectDirectory, directory_of
+from rag_source.api.wire_base import RequestBody, Wire
 from rag_source.domain.errors import RequestError
 from rag_source.domain.projects import Project
 
 __all__ = ["ProjectOut", "ProjectRequest", "ProjectsResponse", "router"]
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class ProjectOut(_Wire):
+class ProjectOut(Wire):
     """A folder of documents with an index of its own."""
 
     name: str
@@ -30,13 +27,13 @@ class ProjectOut(_Wire):
         return cls(name=project.name, folder=str(project.folder))
 
 
-class ProjectsResponse(_Wire):
+class ProjectsResponse(Wire):
     """All projects, the default one first."""
 
     projects: list[ProjectOut]
 
 
-class ProjectRequest(_Wire):
+class ProjectRequest(RequestBody):
     """A new project: a short name, and the absolute path of a folder on the service's machine."""
 
     name: Annotated[str, Field(min_length=1, max_length=63)]
@@ -45,7 +42,7 @@ class ProjectRequest(_Wire):
 
 _Directory = Annotated[ProjectDirectory, Depends(directory_of)]
 
-router = APIRouter(prefix="/v1/projects")
+router = APIRouter(prefix="/v1/projects", tags=["projects"])
 
 
 @router.get("")

@@ -1,38 +1,39 @@
-"""The JSON forms of searches, answers, documents and events: what the API sends and the CLI prints.
+"""The JSON forms of searches, answers and events: what the API sends and the CLI prints.
 
 Field names are stable and documented in `docs/cli.md`; a snapshot test guards them.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from rag_source.api.wire_base import RequestBody, Wire
+from rag_source.api.wire_calculation import CalculationOut
 from rag_source.domain.answers import (
     Answer,
     AnswerDone,
     AnswerEvent,
     AnswerFailed,
+    Box,
     Citation,
     CitationChecked,
     NearMiss,
     SearchDone,
     TokenDelta,
 )
-from rag_source.domain.catalogue import DocumentRecord
+from rag_source.domain.chunks import TextRange
 from rag_source.domain.evidence import Evidence, SearchFilter, SearchMode, SearchResult
-from rag_source.domain.health import Health
-from rag_source.domain.reports import IngestReport
+from rag_source.domain.sovereignty import Sovereignty
 
 __all__ = [
     "AskRequest",
     "AskResponse",
-    "DocumentOut",
-    "DocumentsResponse",
+    "BoxOut",
+    "CitationOut",
     "ErrorBody",
-    "HealthResponse",
-    "IngestResponse",
     "SearchRequest",
     "SearchResponse",
     "WireEvent",
@@ -42,11 +43,7 @@ __all__ = [
 SECTION_SEPARATOR = " › "
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class ErrorBody(_Wire):
+class ErrorBody(Wire):
     """The one outward form of an error."""
 
     code: str
@@ -54,9 +51,7 @@ class ErrorBody(_Wire):
     hint: str = ""
 
 
-class _Question(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Question(RequestBody):
     sources: list[str] = Field(
         default_factory=list, description="Only these documents (paths as in `docs`)."
     )
@@ -74,13 +69,18 @@ class SearchRequest(_Question):
 
 
 class AskRequest(_Question):
-    """A question."""
+    """A question.
+
+    Its answer is kept in the conversation that is named, or in a new one, unless `keep` is false.
+    """
 
     question: str
     mode: SearchMode = "hybrid+rerank"
+    conversation_id: Annotated[str, Field(max_length=64)] | None = None
+    keep: bool = True
 
 
-class SearchHit(_Wire):
+class SearchHit(Wire):
     rank: int
     score: float
     kept: bool
@@ -89,9 +89,11 @@ class SearchHit(_Wire):
     section: str
     text: str
     chunk_id: str
+    doc_id: str
+    ranges: list[tuple[int, int]]
 
 
-class SearchResponse(_Wire):
+class SearchResponse(Wire):
     """Ranked evidence. `threshold` is null in modes without a reranker."""
 
     query: str
@@ -111,22 +113,31 @@ class SearchResponse(_Wire):
         )
 
 
-class BoxOut(_Wire):
+class BoxOut(Wire):
+    """A rectangle in fractions (0 to 1) of the displayed page, origin at the top left."""
+
     page: int
     x0: float
     y0: float
     x1: float
     y1: float
 
+    @classmethod
+    def of(cls, box: Box) -> BoxOut:
+        return cls(page=box.page, x0=box.x0, y0=box.y0, x1=box.x1, y1=box.y1)
 
-class TablePlaceOut(_Wire):
+
+class TablePlaceOut(Wire):
     row: int
     columns: list[str]
     sheet: str
 
 
-class CitationOut(_Wire):
-    """One `[n]`. `start` and `end` are code points of the document text (`inspect --text`)."""
+class CitationOut(Wire):
+    """One `[n]`. `start` and `end` are code points of the document text (`inspect --text`).
+
+    `ranges` are the parts of it that the quote is made of: what lies between is not quoted.
+    """
 
     marker: int
     status: Literal["verified", "unverified", "rejected"]
@@ -144,6 +155,8 @@ class CitationOut(_Wire):
     sentence: tuple[int, int]
     occurrences: int
     table: TablePlaceOut | None
+    doc_id: str
+    ranges: list[tuple[int, int]]
 
     @classmethod
     def of(cls, citation: Citation) -> CitationOut:
@@ -158,7 +171,7 @@ class CitationOut(_Wire):
             block=citation.block,
             start=citation.start,
             end=citation.end,
-            boxes=[BoxOut(page=b.page, x0=b.x0, y0=b.y0, x1=b.x1, y1=b.y1) for b in citation.boxes],
+            boxes=[BoxOut.of(box) for box in citation.boxes],
             chunk_id=citation.chunk_id,
             reason=citation.reason,
             added=citation.added,
@@ -167,10 +180,12 @@ class CitationOut(_Wire):
             table=TablePlaceOut(row=table.row, columns=list(table.columns), sheet=table.sheet)
             if table
             else None,
+            doc_id=citation.doc_id,
+            ranges=_pairs(citation.ranges),
         )
 
 
-class NearMissOut(_Wire):
+class NearMissOut(Wire):
     path: str
     page: int | None
     section: str
@@ -190,8 +205,11 @@ class NearMissOut(_Wire):
         )
 
 
-class AskResponse(_Wire):
-    """A checked answer, or a refusal with its reason."""
+class AskResponse(Wire):
+    """A checked answer, or a refusal with its reason.
+
+    `conversation_id` and `answer_id` are empty for an answer that is not kept.
+    """
 
     question: str
     answer: str
@@ -202,10 +220,20 @@ class AskResponse(_Wire):
     uncited_figures: list[str]
     badge: str
     near_miss: NearMissOut | None
+    calculation: CalculationOut | None = None
     timings_ms: dict[str, float]
+    conversation_id: str
+    answer_id: str
+    sovereignty: Sovereignty = "local"
 
     @classmethod
-    def of(cls, answer: Answer) -> AskResponse:
+    def of_done(cls, event: AnswerDone) -> AskResponse:
+        return cls.of(
+            event.answer, conversation_id=event.conversation_id, answer_id=event.answer_id
+        )
+
+    @classmethod
+    def of(cls, answer: Answer, *, conversation_id: str = "", answer_id: str = "") -> AskResponse:
         return cls(
             question=answer.question,
             answer=answer.text,
@@ -216,138 +244,37 @@ class AskResponse(_Wire):
             uncited_figures=list(answer.uncited_figures),
             badge=answer.badge,
             near_miss=NearMissOut.of(answer.near_miss) if answer.near_miss else None,
+            calculation=CalculationOut.of(answer.calculation) if answer.calculation else None,
             timings_ms=answer.timings_ms,
+            conversation_id=conversation_id,
+            answer_id=answer_id,
+            sovereignty=answer.sovereignty,
         )
 
 
-class DocumentOut(_Wire):
-    doc_id: str
-    path: str
-    status: str
-    code: str
-    message: str
-    warnings: list[str]
-    format: str
-    title: str
-    language: str
-    size_bytes: int
-    pages: int
-    blocks: int
-    tables: int
-    chunks: int
-    indexed_at: str
-
-    @classmethod
-    def of(cls, record: DocumentRecord) -> DocumentOut:
-        return cls(
-            doc_id=record.doc_id,
-            path=record.source.path,
-            status=record.status,
-            code=record.code,
-            message=record.message,
-            warnings=[warning.message for warning in record.warnings],
-            format=record.format,
-            title=record.title,
-            language=record.language,
-            size_bytes=record.source.size_bytes,
-            pages=record.pages,
-            blocks=record.blocks,
-            tables=record.tables,
-            chunks=record.chunks,
-            indexed_at=record.indexed_at,
-        )
-
-
-class DocumentsResponse(_Wire):
-    """Every known file, ordered by path."""
-
-    documents: list[DocumentOut]
-
-
-class FailedFileOut(_Wire):
-    path: str
-    code: str
-    message: str
-
-
-class IngestResponse(_Wire):
-    """What a pass over the folder did; `failed` lists every file that cannot be searched."""
-
-    added: int
-    updated: int
-    removed: int
-    unchanged: int
-    failed: list[FailedFileOut]
-    chunks: int
-    seconds: float
-
-    @classmethod
-    def of(cls, report: IngestReport) -> IngestResponse:
-        return cls(
-            added=report.added,
-            updated=report.updated,
-            removed=report.removed,
-            unchanged=report.unchanged,
-            failed=[
-                FailedFileOut(path=file.path, code=file.code, message=file.message)
-                for file in report.failed
-            ],
-            chunks=report.chunks,
-            seconds=round(report.seconds, 3),
-        )
-
-
-class HealthResponse(_Wire):
-    """`status` is `ok`, or `degraded` with what is missing in `problems`.
-
-    Without a valid token only `status` and `sovereignty` are filled: the rest is nobody's business.
-    """
-
-    status: Literal["ok", "degraded"]
-    sovereignty: Literal["local"] = "local"
-    profile: str | None = None
-    documents: int | None = None
-    failed_documents: int | None = None
-    chunks: int | None = None
-    waiting_jobs: int | None = None
-    models: dict[str, str] | None = None
-    problems: list[str] = Field(default_factory=list)
-
-    @classmethod
-    def of(cls, health: Health) -> HealthResponse:
-        return cls(
-            status=health.status,
-            profile=health.profile,
-            documents=health.documents,
-            failed_documents=health.failed_documents,
-            chunks=health.chunks,
-            waiting_jobs=health.waiting_jobs,
-            models=health.models,
-            problems=list(health.problems),
-        )
-
-
-class SearchEvent(_Wire):
+class SearchEvent(Wire):
     type: Literal["search"] = "search"
     search: SearchResponse
 
 
-class TokenEvent(_Wire):
+class TokenEvent(Wire):
     type: Literal["token"] = "token"
     text: str
 
 
-class CitationEvent(_Wire):
+class CitationEvent(Wire):
     type: Literal["citation"] = "citation"
     citation: CitationOut
 
 
-class DoneEvent(_Wire):
+class DoneEvent(Wire):
     type: Literal["done"] = "done"
     answer: AskResponse
+    conversation_id: str
+    answer_id: str
 
 
-class FailedEvent(_Wire):
+class FailedEvent(Wire):
     type: Literal["failed"] = "failed"
     code: str
     message: str
@@ -366,8 +293,12 @@ def wire_event(event: AnswerEvent) -> WireEvent:
             return TokenEvent(text=text)
         case CitationChecked(citation=citation):
             return CitationEvent(citation=CitationOut.of(citation))
-        case AnswerDone(answer=answer):
-            return DoneEvent(answer=AskResponse.of(answer))
+        case AnswerDone(conversation_id=conversation_id, answer_id=answer_id):
+            return DoneEvent(
+                answer=AskResponse.of_done(event),
+                conversation_id=conversation_id,
+                answer_id=answer_id,
+            )
         case AnswerFailed(code=code, message=message, hint=hint):
             return FailedEvent(code=code, message=message, hint=hint)
 
@@ -382,4 +313,10 @@ def _hit(item: Evidence) -> SearchHit:
         section=SECTION_SEPARATOR.join(item.chunk.section),
         text=item.chunk.text,
         chunk_id=item.chunk.chunk_id,
+        doc_id=item.chunk.doc_id,
+        ranges=_pairs(item.chunk.document_ranges(0, len(item.chunk.text))),
     )
+
+
+def _pairs(ranges: Iterable[TextRange]) -> list[tuple[int, int]]:
+    return [(part.start, part.end) for part in ranges]

@@ -11,8 +11,10 @@ import typer
 
 from rag_source.cli import ask, corpus, jobs, measure, models, projects, service
 from rag_source.cli.inspection import InspectCommand
+from rag_source.cli.link import link
 from rag_source.cli.output import ERROR, note, print_error
 from rag_source.cli.session import Options
+from rag_source.cli.verify import verify
 from rag_source.domain.errors import RagError
 
 __all__ = ["app", "main"]
@@ -50,6 +52,7 @@ def options(
 for command in (
     service.demo,
     service.up,
+    link,
     service.health,
     service.doctor,
     corpus.docs,
@@ -58,7 +61,7 @@ for command in (
     corpus.ingest,
     jobs.jobs,
     corpus.inspect,
-    measure.verify,
+    verify,
     service.config,
 ):
     app.command(cls=InspectCommand if command is corpus.inspect else None)(command)

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 
 from rag_source.api.check_wire import CheckOut, ChecksResponse
-from rag_source.api.job_wire import JobsResponse
-from rag_source.api.wire import (
-    AskResponse,
+from rag_source.api.corpus_wire import (
     DocumentOut,
     DocumentsResponse,
     HealthResponse,
     IngestResponse,
-    SearchResponse,
 )
+from rag_source.api.job_wire import JobsResponse
+from rag_source.api.session_wire import SessionCode
+from rag_source.api.verify_wire import VerifyResponse
+from rag_source.api.wire import AskResponse, SearchResponse
 from rag_source.domain.answers import AnswerDone, AnswerFailed, TokenDelta
 from rag_source.domain.errors import BackendError, BackendUnavailableError, RagError
 from rag_source.domain.evidence import SearchFilter, SearchMode
@@ -103,6 +104,10 @@ class LocalBackend:
         async for check in self._application.checks():
             yield CheckOut.of(check)
 
+    async def verify(self, quote: str, *, sources: list[str]) -> VerifyResponse:
+        filter = SearchFilter(paths=tuple(sources))
+        return VerifyResponse.of_verification(await self._application.verify(quote, filter=filter))
+
     async def jobs(self) -> JobsResponse:
         return JobsResponse.of(await self._application.queue())
 
@@ -150,7 +155,7 @@ class RemoteBackend:
         sources: list[str],
         on_token: Callable[[str], None],
     ) -> AskResponse:
-        body = {"question": question, "mode": mode, "sources": sources}
+        body = {"question": question, "mode": mode, "sources": sources, "keep": False}
         async for event in self._stream("/v1/ask/stream", body):
             match event:
                 case {"type": "token", "text": str(text)}:
@@ -177,6 +182,14 @@ class RemoteBackend:
         reply = await self._call("POST", "/v1/checks", repair=repair)
         for check in ChecksResponse.model_validate(reply).checks:
             yield check
+
+    async def verify(self, quote: str, *, sources: list[str]) -> VerifyResponse:
+        body = {"quote": quote, "sources": sources}
+        return VerifyResponse.model_validate(await self._call("POST", "/v1/verify", body))
+
+    async def new_code(self) -> SessionCode:
+        """A code for a one-time link."""
+        return SessionCode.model_validate(await self._call("POST", "/v1/session/code"))
 
     async def jobs(self) -> JobsResponse:
         return JobsResponse.model_validate(await self._call("GET", "/v1/jobs"))

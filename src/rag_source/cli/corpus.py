@@ -14,7 +14,7 @@ from rag_source.cli.rendition import show_rendition
 from rag_source.cli.session import open_backend, settings_of
 
 if TYPE_CHECKING:
-    from rag_source.api.wire import DocumentsResponse, IngestResponse
+    from rag_source.api.corpus_wire import DocumentsResponse, IngestResponse
 
 __all__ = ["docs", "ingest", "inspect"]
 

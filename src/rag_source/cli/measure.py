@@ -1,18 +1,16 @@
-"""`eval` and `verify`."""
+"""`eval`."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag_source.cli.ask import check_mode
-from rag_source.cli.output import EMPTY, OK, Bar, print_json, say
+from rag_source.cli.output import Bar, print_json, say
 from rag_source.cli.session import settings_of
-from rag_source.domain.errors import RequestError
 
 if TYPE_CHECKING:
     from rag_source.domain.evidence import SearchMode
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from rag_source.eval.runner import EvalResult
     from rag_source.settings import Settings
 
-__all__ = ["evaluate", "verify"]
+__all__ = ["evaluate"]
 
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -135,37 +133,6 @@ def _print_difference(results: list[EvalResult]) -> None:
         f"(95 %: {difference.low:+.4f} to {difference.high:+.4f}), "
         f"{len(difference.changed)} of {difference.questions} questions moved"
     )
-
-
-def verify(
-    checks: Annotated[
-        Path, typer.Option("--checks", help="JSON lines {id, source, quote, expect}.")
-    ],
-    json: _Json = False,
-) -> None:
-    """Judge quotes against sources and count the wrong verdicts; exit 1 if there are any."""
-    # Lazy: rapidfuzz.
-    from rag_source.generation.check_file import run_checks
-
-    try:
-        with checks.open(encoding="utf-8") as lines:
-            report = run_checks(lines)
-    except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(
-            f"the file {str(checks)!r} cannot be read: {error}",
-            hint="give a UTF-8 file of JSON lines",
-            code="unreadable_checks",
-        ) from error
-    if json:
-        print_json(asdict(report))
-    else:
-        say(
-            f"{report.right} of {report.total} right, {report.false_verified} falsely verified, "
-            f"{report.false_unverified} falsely unverified"
-        )
-        for name in report.wrong:
-            say(f"  {name}")
-    raise typer.Exit(OK if report.right == report.total else EMPTY)
 
 
 def _as_json(results: list[EvalResult], *, failures: bool) -> object:

@@ -12,7 +12,7 @@ from rag_source.cli.session import open_backend, settings_of
 
 if TYPE_CHECKING:
     from rag_source.api.check_wire import CheckOut
-    from rag_source.api.wire import HealthResponse
+    from rag_source.api.corpus_wire import HealthResponse
 
 __all__ = ["config", "demo", "doctor", "health", "up"]
 
@@ -52,6 +52,8 @@ def health(context: typer.Context, json: _Json = False) -> None:
             say(f"  {role}: {name}")
         for problem in report.problems:
             say(f"  ! {problem}")
+        for warning in report.warnings:
+            say(f"  ~ {warning}")
     raise typer.Exit(OK if report.status == "ok" else EMPTY)
 
 

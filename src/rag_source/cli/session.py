@@ -20,18 +20,14 @@ from rag_source.domain.projects import DEFAULT_PROJECT
 
 if TYPE_CHECKING:
     from rag_source.api.check_wire import CheckOut
+    from rag_source.api.corpus_wire import DocumentsResponse, HealthResponse, IngestResponse
     from rag_source.api.job_wire import JobsResponse
-    from rag_source.api.wire import (
-        AskResponse,
-        DocumentsResponse,
-        HealthResponse,
-        IngestResponse,
-        SearchResponse,
-    )
+    from rag_source.api.verify_wire import VerifyResponse
+    from rag_source.api.wire import AskResponse, SearchResponse
     from rag_source.domain.jobs import JobAction
     from rag_source.settings import Settings
 
-__all__ = ["Backend", "Options", "open_backend", "settings_of"]
+__all__ = ["Backend", "Options", "open_backend", "running_service", "settings_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +65,8 @@ class Backend(Protocol):
     async def health(self) -> HealthResponse: ...
 
     def checks(self, *, repair: bool) -> AsyncIterator[CheckOut]: ...
+
+    async def verify(self, quote: str, *, sources: list[str]) -> VerifyResponse: ...
 
     async def jobs(self) -> JobsResponse: ...
 
@@ -128,7 +126,7 @@ async def open_backend(settings: Settings, purpose: str) -> AsyncIterator[Backen
     # Lazy: httpx or the whole application, only the one that is needed.
     from rag_source.cli.backends import LocalBackend, RemoteBackend
 
-    running = _running_service(settings)
+    running = running_service(settings)
     if running is not None:
         url, token = running
         async with RemoteBackend(url, token, project=settings.project) as backend:
@@ -138,7 +136,7 @@ async def open_backend(settings: Settings, purpose: str) -> AsyncIterator[Backen
         yield local
 
 
-def _running_service(settings: Settings) -> tuple[str, str] | None:
+def running_service(settings: Settings) -> tuple[str, str] | None:
     """URL and token of the service to ask, or None."""
     # Lazy: only commands that may go remote read these.
     from rag_source.store.lock import current_holder

@@ -1,4 +1,4 @@
-"""The embedder over llama.cpp's `/v1/embeddings`."""
+"""The embedder over `/v1/embeddings`: our child process, llama.cpp, or an OpenAI-like service."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import httpx
 
+from rag_source.clients.dialects import OURS, Dialect
+from rag_source.clients.estimates import estimated_tokens
 from rag_source.clients.transport import (
     RETRY_PAUSE_S,
     authorization,
@@ -35,9 +37,10 @@ MULTILINGUAL_E5_SMALL_Q4 = EmbeddingModel(
 )
 """The embedded profile's model. Another packaging of it has vectors that cannot be compared."""
 
-_SERVER = "embedder"
 _HINT = "is the address that of an embedding server?"
 _NO_SUCH_ROUTE = "no_such_route"
+_SPECIALS = 2
+"""What encoders put around a text; an estimate must not forget it."""
 _T = TypeVar("_T")
 
 
@@ -68,7 +71,8 @@ class HttpEmbedder:
     Args:
         endpoint: Where the server is, started by asking.
         http: Not owned; without a proxy for a server on this machine.
-        model: What the vectors must be.
+        model: What the vectors must be. Its prefixes are added here, unless the server is ours.
+        dialect: How the server is spoken to.
     """
 
     def __init__(
@@ -77,15 +81,21 @@ class HttpEmbedder:
         http: httpx.AsyncClient,
         model: EmbeddingModel,
         *,
+        dialect: Dialect = OURS,
         policy: EmbeddingPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._endpoint = endpoint
         self._http = http
         self._model = model
+        self._dialect = dialect
+        self._server = dialect.server or "embedder"
         self._policy = policy or EmbeddingPolicy()
         self._sleep = sleep
-        self._tokenizes = False
+        self._counts = "/v1/token-counts" if dialect.is_ours else "/tokenize"
+        self._has_tokenized = False
+        if not dialect.has_llama_routes:
+            self._counts = ""
 
     @property
     def model(self) -> EmbeddingModel:
@@ -108,46 +118,52 @@ class HttpEmbedder:
         return vectors
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens the model would read for each passage, prefix and specials included."""
+        """Tokens the model would read for each passage, prefix and specials included.
+
+        Estimated from above where the server cannot count.
+        """
         counts: list[int] = []
         for batch in self._batches(texts):
-            if not self._tokenizes:
-                try:
-                    counts += await self._retried("/v1/token-counts", {"input": batch}, _counts)
-                    continue
-                except BackendError as error:
-                    if error.code != _NO_SUCH_ROUTE:
-                        raise
-                    self._tokenizes = True
-            counts += await self._tokenize(batch)
+            counts += await self._counted(batch)
         return counts
 
-    async def _tokenize(self, texts: list[str]) -> list[int]:
+    async def _counted(self, texts: list[str]) -> list[int]:
+        try:
+            if self._counts == "/v1/token-counts":
+                return await self._retried(self._counts, {"input": texts}, self._read_counts)
+            if self._counts == "/tokenize":
+                return await self._tokenized(texts)
+        except BackendError as error:
+            if error.code != _NO_SUCH_ROUTE:
+                raise
+            ours = self._counts == "/v1/token-counts"
+            self._counts = "/tokenize" if ours else ""
+            return await self._counted(texts)
+        prefix = self._model.passage_prefix
+        return [estimated_tokens(prefix + text) + _SPECIALS for text in texts]
+
+    async def _tokenized(self, texts: list[str]) -> list[int]:
         """As llama.cpp itself offers it: one text a request."""
+        prefix = "" if self._dialect.is_ours else self._model.passage_prefix
         return [
             (
                 await self._retried(
                     "/tokenize",
-                    {"content": text, "add_special": True, "parse_special": False},
-                    lambda reply, _: [len(reply["tokens"])],
+                    {"content": prefix + text, "add_special": True, "parse_special": False},
+                    lambda reply, _: [self._token_count(reply)],
                 )
             )[0]
             for text in texts
         ]
 
     async def _embed(self, texts: list[str], input_type: str) -> list[Vector]:
-        body = {
-            "input": texts,
-            "model": self._model.name,
-            "encoding_format": "base64",
-            "input_type": input_type,
-        }
+        route = f"{self._dialect.api}/embeddings"
         try:
-            return await self._retried("/v1/embeddings", body, self._vectors)
+            return await self._retried(route, self._body(texts, input_type), self._vectors)
         except BackendOverflowError as error:
             if len(texts) == 1:
                 raise BackendOverflowError(
-                    f"a text of {len(texts[0]):,} characters is too long for the {_SERVER}",
+                    f"a text of {len(texts[0]):,} characters is too long for the {self._server}",
                     hint="split the text",
                 ) from error
         # One text too many fails its whole request: find it, and serve the others.
@@ -155,6 +171,19 @@ class HttpEmbedder:
         return await self._embed(texts[:half], input_type) + await self._embed(
             texts[half:], input_type
         )
+
+    def _body(self, texts: list[str], input_type: str) -> dict[str, Any]:
+        if self._dialect.is_ours:
+            return {
+                "input": texts,
+                "model": self._model.name,
+                "encoding_format": "base64",
+                "input_type": input_type,
+            }
+        # Nothing but what every service takes: some refuse a field that they do not know.
+        model = self._model
+        prefix = model.query_prefix if input_type == "query" else model.passage_prefix
+        return {"input": [prefix + text for text in texts], "model": self._dialect.model}
 
     async def _retried(
         self, route: str, body: dict[str, Any], read: Callable[[Any, int], list[_T]]
@@ -171,28 +200,44 @@ class HttpEmbedder:
     ) -> list[_T]:
         address: ServerAddress = await self._endpoint.address()
         policy = self._policy
-        with server_errors(_SERVER):
+        is_guess = route == "/tokenize" and not self._dialect.is_ours
+        headers = authorization(address)
+        if is_guess and not self._has_tokenized:
+            # A server that refuses without reading may take the body for the next request.
+            headers["Connection"] = "close"
+        with server_errors(self._server):
             reply = await self._http.post(
                 f"{address.base_url}{route}",
                 json=body,
-                headers=authorization(address),
+                headers=headers,
                 timeout=httpx.Timeout(policy.read_s, connect=policy.connect_s),
             )
-            if reply.status_code == 404:
-                raise BackendError(
-                    f"the {_SERVER} does not know {route!r}",
-                    hint="is the address that of a model server?",
-                    code=_NO_SUCH_ROUTE,
-                )
+            if reply.status_code == 404 or (is_guess and _is_no_route(reply.status_code)):
+                raise self._no_such_route(route)
             if reply.status_code != 200:
-                raise error_of(_SERVER, reply.status_code, reply.content)
+                raise error_of(self._server, reply.status_code, reply.content)
             return read(reply.json(), count)
+
+    def _no_such_route(self, route: str) -> BackendError:
+        return BackendError(
+            f"the {self._server} does not know {route!r}",
+            hint="is the address that of a model server, and is its model the one there?",
+            code=_NO_SUCH_ROUTE,
+        )
+
+    def _token_count(self, reply: Any) -> int:
+        tokens = reply.get("tokens") if isinstance(reply, dict) else None
+        if not isinstance(tokens, list):
+            # Another program's route of that name.
+            raise self._no_such_route("/tokenize")
+        self._has_tokenized = True
+        return len(tokens)
 
     def _vectors(self, reply: Any, count: int) -> list[Vector]:
         items = sorted(reply["data"], key=lambda item: int(item["index"]))
         if [item["index"] for item in items] != list(range(count)):
             raise BackendError(
-                f"the {_SERVER} sent {len(items)} vectors for {count} texts", hint=_HINT
+                f"the {self._server} sent {len(items)} vectors for {count} texts", hint=_HINT
             )
         return [self._vector(item["embedding"]) for item in items]
 
@@ -206,16 +251,18 @@ class HttpEmbedder:
             vector = array("f", (math.nan if value is None else value for value in embedding))
         if len(vector) != self._model.dimension:
             raise BackendError(
-                f"the {_SERVER} sent a vector of {len(vector)} dimensions, "
+                f"the {self._server} sent a vector of {len(vector)} dimensions, "
                 f"{self._model.name!r} has {self._model.dimension}",
-                hint="another model is being served; check the model server",
+                hint="another model is being served; check the model server"
+                if self._dialect.is_ours
+                else "check RAG_SOURCE_EMBED_MODEL and RAG_SOURCE_EMBED_DIMENSION",
             )
         if not all(map(math.isfinite, vector)) or not any(vector):
             raise BackendError(
-                f"the {_SERVER} sent a vector that is null or not finite",
+                f"the {self._server} sent a vector that is null or not finite",
                 hint="restart the embedder; on a GPU try it on the CPU",
             )
-        return vector
+        return vector if self._dialect.is_ours else _normalised(vector)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         batch: list[str] = []
@@ -230,9 +277,23 @@ class HttpEmbedder:
         if batch:
             yield batch
 
+    def _read_counts(self, reply: Any, count: int) -> list[int]:
+        counts = reply["counts"]
+        if len(counts) != count or not all(isinstance(n, int) and n > 0 for n in counts):
+            raise BackendError(f"the {self._server} did not count {count} texts", hint=_HINT)
+        return list(counts)
 
-def _counts(reply: Any, count: int) -> list[int]:
-    counts = reply["counts"]
-    if len(counts) != count or not all(isinstance(n, int) and n > 0 for n in counts):
-        raise BackendError(f"the {_SERVER} did not count {count} texts", hint=_HINT)
-    return list(counts)
+
+def _is_no_route(status: int) -> bool:
+    """Whether a status says that there is no such route, or one of that name for another form.
+
+    Servers say it in many ways, from 400 to 501; a key that is wrong and a server that is busy or
+    loading are something else.
+    """
+    return status >= 400 and status not in (401, 403, 429, 502, 503, 504)
+
+
+def _normalised(vector: array[float]) -> Vector:
+    """The vector of length 1; not every service gives it so."""
+    length = math.sqrt(math.fsum(x * x for x in vector))
+    return array("f", (x / length for x in vector))

@@ -22,14 +22,17 @@ __all__ = ["RETRY_PAUSE_S", "authorization", "error_of", "server_errors", "well_
 RETRY_PAUSE_S = 0.2
 """Before the one retry: what the supervisor needs to notice that its child ended."""
 
-_OVERFLOWS = ("exceed_context_size_error",)
+_OVERFLOWS = ("exceed_context_size_error", "context_length_exceeded")
 _OVERFLOW_TEXTS = (
     "too large to process",
     "larger than the max context",
     "exceeds the available context",
     "context size has been exceeded",
+    "maximum context length",
+    "exceeds the context length",
 )
-"""Older builds and the encoder routes say it in the message only, under HTTP 500."""
+"""Older builds and the encoder routes say it in the message only, under HTTP 500; of other services
+some have a code and some have words."""
 
 
 def authorization(address: ServerAddress) -> dict[str, str]:
@@ -64,7 +67,7 @@ def server_errors(server: str) -> Iterator[None]:
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise BackendError(
             f"the {server} sent a malformed reply ({type(error).__name__})",
-            hint="is the address that of a llama.cpp server?",
+            hint="is the address that of an OpenAI-compatible server?",
         ) from error
 
 
@@ -82,6 +85,8 @@ def error_of(server: str, status: int, body: bytes | str | Mapping[str, Any]) ->
         return BackendOverflowError(text, hint="send less text at once")
     if code in (502, 503, 504) or kind == "unavailable_error":
         return BackendUnavailableError(text, hint="it may still be loading; try again")
+    if code == 429:
+        return BackendUnavailableError(text, hint="its limit is reached; try again later")
     if code in (401, 403):
         return BackendError(text, hint="check the key of the model server")
     return BackendError(text, hint="try again; if it persists, restart the model server")
@@ -93,17 +98,19 @@ def well_formed(text: str) -> str:
 
 
 def _details(body: bytes | str | Mapping[str, Any]) -> tuple[int, str, str]:
-    """Code, message and type of an error body in llama.cpp's form; zeros and blanks without."""
+    """Code, message and kind of an error in llama.cpp's or OpenAI's form; zeros and blanks else."""
     try:
         data = body if isinstance(body, Mapping) else json.loads(body)
         error = data["error"]
         if isinstance(error, str):
             return 0, _line(error), ""
         code = error.get("code")
+        # llama.cpp's code is the status; others have a word there, and a wider one as type.
+        is_word = isinstance(code, str) and not code.isdigit()
         return (
             code if isinstance(code, int) else 0,
             _line(str(error.get("message", ""))),
-            str(error.get("type", "")),
+            str(code if is_word else error.get("type", "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return 0, "", ""

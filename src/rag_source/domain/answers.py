@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from rag_source.domain.calculations import Calculation
+from rag_source.domain.chunks import TextRange
 from rag_source.domain.evidence import SearchResult
+from rag_source.domain.sovereignty import Sovereignty
 
 __all__ = [
     "Answer",
@@ -72,11 +75,13 @@ class Citation:
     """One `[n]` of an answer, resolved.
 
     `quote` is the source's own words. `start` and `end` are a range of the document text, `block`
-    the block in which it starts. `page` and `boxes` are given for paginated files. A rejected
-    citation names no source: its `path` is empty. `sentence` is the range of the answer text that
-    the citation stands for. `added` says that the program, not the model, put the marker there.
-    `occurrences` is how often the words of the quote stand in the cited chunk: above 1 the place
-    shown is one of several that say the same. `table` is given for a quote that starts in a table.
+    the block in which it starts. `ranges` are the parts of that range that the quote is made of,
+    in order: a running footer between two pages lies between two of them. `page` and `boxes` are
+    given for paginated files. A rejected citation names no source: its `path` is empty.
+    `sentence` is the range of the answer text that the citation stands for. `added` says that the
+    program, not the model, put the marker there. `occurrences` is how often the words of the quote
+    stand in the cited chunk: above 1 the place shown is one of several that say the same. `table`
+    is given for a quote that starts in a table.
     """
 
     marker: int
@@ -95,6 +100,8 @@ class Citation:
     added: bool = False
     occurrences: int = 1
     table: TablePlace | None = None
+    doc_id: str = ""
+    ranges: tuple[TextRange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,10 +121,12 @@ class Answer:
     """The answer to one question, checked.
 
     `reason` is empty for an answer, otherwise why it was refused: `nothing_relevant`,
-    `empty_index`, `declined` (the model found no answer in the passages) or `unsupported`
-    (nothing the model said could be found in them). `uncited_figures` are sentences that state
+    `empty_index`, `declined` (the model found no answer in the passages), `unsupported`
+    (nothing the model said could be found in them) or that of a `calculation` without a result.
+    `calculation` is given where the program computed the answer: its figures are then not quoted,
+    and its rows are those cited. `uncited_figures` are sentences that state
     a figure without a marker. `badge` is the line "2 of 3 sources verified" in the answer's
-    language.
+    language. `sovereignty` is `external` if a model that it was made with is a service outside.
     """
 
     question: str
@@ -130,6 +139,8 @@ class Answer:
     badge: str
     timings_ms: dict[str, float]
     near_miss: NearMiss | None = None
+    calculation: Calculation | None = None
+    sovereignty: Sovereignty = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,9 +169,11 @@ class CitationChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerDone:
-    """The last event of a good stream."""
+    """The last event of a good stream. Both ids are empty for an answer that is not kept."""
 
     answer: Answer
+    conversation_id: str = ""
+    answer_id: str = ""
     type: Literal["done"] = "done"
 
 

@@ -33,7 +33,8 @@ class EmbeddingModel:
     """What a collection must agree on before two vectors may be compared (SPEC R7).
 
     `limit_tokens` is the longest input the model reads, special tokens included. `pooling` and
-    the prefixes change every vector, so they count as much as the name.
+    the prefixes change every vector, so they count as much as the name. `languages` are those the
+    model was made for; empty: many.
     """
 
     name: str
@@ -42,6 +43,14 @@ class EmbeddingModel:
     pooling: str = ""
     query_prefix: str = ""
     passage_prefix: str = ""
+    languages: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """The same for models whose vectors can be compared, and for no others."""
+        return repr(
+            (self.name, self.dimension, self.pooling, self.query_prefix, self.passage_prefix)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

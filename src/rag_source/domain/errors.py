@@ -21,7 +21,10 @@ __all__ = [
     "BackendError",
     "BackendOverflowError",
     "BackendUnavailableError",
+    "BodyTooLargeError",
     "ConfigurationError",
+    "ConflictError",
+    "ForbiddenError",
     "ModelMissingError",
     "NotFoundError",
     "PortTakenError",
@@ -29,6 +32,7 @@ __all__ = [
     "RequestError",
     "SourceError",
     "StateInUseError",
+    "TooManyRequestsError",
     "UnauthorizedError",
 ]
 
@@ -128,6 +132,35 @@ class UnauthorizedError(RequestError):
 
     code = "unauthorized"
     http_status = 401
+
+
+class ForbiddenError(RequestError):
+    """The caller is known, but not from there or not in this way."""
+
+    code = "forbidden"
+    http_status = 403
+
+
+class ConflictError(RequestError):
+    """What was asked for would overwrite what is there."""
+
+    code = "conflict"
+    http_status = 409
+
+
+class BodyTooLargeError(RequestError):
+    """More was sent than is taken at a time."""
+
+    code = "body_too_large"
+    http_status = 413
+
+
+class TooManyRequestsError(RequestError):
+    """The same was tried too often; it may be tried again a little later."""
+
+    code = "too_many_requests"
+    http_status = 429
+    retryable = True
 
 
 class ConfigurationError(RagError):

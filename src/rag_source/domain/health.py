@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Check", "Health"]
+from rag_source.domain.sovereignty import Outflow, Sovereignty
+
+__all__ = ["Check", "Health", "Reembedding"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +21,26 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reembedding:
+    """An index on its way to another embedding model: `done` of `total` documents.
+
+    `former` is the model of the index that answers, `wanted` that of the one being made.
+    """
+
+    former: str
+    wanted: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
     """`problems` are one line each, with the remedy; any of them makes the status `degraded`.
 
-    `waiting_jobs` are files that are still to be indexed. `models` maps a role (`llm`, `embed`) to
-    the file or package that serves it.
+    `warnings` are worth knowing and change no status. `waiting_jobs` are files that are still to be
+    indexed. `models` maps a role (`llm`, `embed`) to the file, package or service that serves it.
+    `outflows` are what is sent to services outside, `reembedding` a change of the embedding model
+    that is not done yet.
     """
 
     profile: str
@@ -33,6 +50,13 @@ class Health:
     models: dict[str, str]
     waiting_jobs: int = 0
     problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    outflows: tuple[Outflow, ...] = ()
+    reembedding: Reembedding | None = None
+
+    @property
+    def sovereignty(self) -> Sovereignty:
+        return "external" if self.outflows else "local"
 
     @property
     def status(self) -> Literal["ok", "degraded"]:

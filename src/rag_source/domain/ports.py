@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from rag_source.domain.catalogue import DocumentRecord
+from rag_source.domain.catalogue import DocumentRecord, FileState, RebuiltDocument
 from rag_source.domain.chunks import EmbeddedChunk, EmbeddingModel, SparseVector, Vector
 from rag_source.domain.documents import Page, ParsedDocument
 from rag_source.domain.evidence import (
@@ -32,6 +32,7 @@ __all__ = [
     "Embedder",
     "Endpoint",
     "JobTable",
+    "RebuildTable",
     "Reranker",
     "Retriever",
     "ServerAddress",
@@ -223,6 +224,9 @@ class Catalogue(Protocol):
 
     def document(self, doc_id: str) -> DocumentRecord | None: ...
 
+    def file_states(self) -> Sequence[FileState]:
+        """Of every record what a look at its file needs, in no order."""
+
     def save(self, record: DocumentRecord, parsed: ParsedDocument | None = None) -> None:
         """Insert or replace a record, and the parse if given, in one transaction."""
 
@@ -249,6 +253,12 @@ class Catalogue(Protocol):
     def unstage(self, doc_id: str) -> None:
         """Forget the staged version, if there is one."""
 
+    def versions(self) -> dict[str, str]:
+        """Names each document's parse; another parse has another name."""
+
+    def version(self, doc_id: str) -> str:
+        """The name of one document's parse; empty if there is none."""
+
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Forget documents, their parses and what is staged of them; unknown ids are ignored."""
 
@@ -257,6 +267,19 @@ class Catalogue(Protocol):
 
     def pages(self, doc_id: str, numbers: Sequence[int]) -> list[Page]:
         """Those pages with their words, ordered by number."""
+
+
+class RebuildTable(Protocol):
+    """What a collection that is made anew holds already. Synchronous, like the catalogue."""
+
+    def documents(self) -> dict[str, RebuiltDocument]:
+        """All of it, by document."""
+
+    def keep(self, one: RebuiltDocument) -> None:
+        """Insert or replace."""
+
+    def forget(self, doc_ids: Sequence[str]) -> None:
+        """Unknown ids are ignored."""
 
 
 class SituatingCache(Protocol):
@@ -327,6 +350,9 @@ class Spool(Protocol):
         """The vectors kept for that content by key, of the spool's embedding model alone."""
 
     def keep_vectors(self, fingerprint: str, vectors: Mapping[bytes, Vector]) -> None: ...
+
+    def clear_vectors(self, fingerprint: str) -> None:
+        """Forget that content's vectors of the spool's embedding model, and nothing else."""
 
     def contents(self) -> set[str]:
         """The fingerprints for which anything is kept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Drained", "FailedFile", "IngestReport"]
+__all__ = ["Drained", "FailedFile", "IngestReport", "Uploaded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,3 +40,12 @@ class IngestReport:
     failed: tuple[FailedFile, ...]
     chunks: int
     seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uploaded:
+    """A file that was put into the folder; `path` is relative to it."""
+
+    path: str
+    size_bytes: int
+    replaced: bool

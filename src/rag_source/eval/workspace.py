@@ -108,11 +108,15 @@ def _root(settings: Settings) -> Path:
 
 
 def _key(dataset: Dataset, settings: Settings, titles: bool) -> str:
+    embed = settings.embed
+    served = (embed.model, embed.dimension, embed.limit_tokens)
     models = sorted(
         f"{status.pin.role}={status.pin.name}"
         for status in model_library(settings).statuses(settings.profile)
         if status.pin.role == "embed"
     )
+    if embed.url:
+        models = [repr((*served, embed.query_prefix, embed.passage_prefix))]
     parts = (dataset.fingerprint(), *models, repr(ChunkingPolicy()), BM25_VERSION, _LAYOUT, titles)
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
 

@@ -31,6 +31,7 @@ from rag_source.domain.ports import (
     TokenCounter,
 )
 from rag_source.domain.questions import check_question
+from rag_source.generation.aggregate import Calculator, Computed
 from rag_source.generation.citing import CheckedDraft, CheckedMarker, check_draft
 from rag_source.generation.extractive import best_extracts, coverage, is_copy
 from rag_source.generation.facts import facts_of, ledger_of
@@ -92,6 +93,7 @@ class Answerer:
         self._counter = counter
         self._policy = policy or GenerationPolicy()
         self._clock = clock
+        self._calculator = Calculator(catalogue)
 
     async def ask(
         self,
@@ -133,6 +135,20 @@ class Answerer:
             Passage(marker=i, chunk=evidence.chunk)
             for i, evidence in enumerate(run.result.kept[: policy.limit_passages], start=1)
         )
+        began = self._clock()
+        computed = await self._calculator.answer(
+            run.question,
+            language=run.language,
+            search=run.result,
+            passages=passages,
+            filter=filter,
+        )
+        if computed is not None:
+            run.timings["calculate"] = self._since(began)
+            for citation in computed.citations:
+                yield CitationChecked(citation=citation)
+            yield AnswerDone(answer=self._computed(run, computed))
+            return
         if not passages or not _names_known(run.question, passages):
             yield AnswerDone(answer=self._refusal(run, self._why_nothing(run.result)))
             return
@@ -294,6 +310,23 @@ class Answerer:
             uncited_figures=checked.uncited_figures,
             badge=badge(run.language, verified=verified, total=len(citations)),
             timings_ms=self._timings(run),
+        )
+
+    def _computed(self, run: _Run, computed: Computed) -> Answer:
+        """An answer by calculation, or the reason why there is no result to show."""
+        verified = sum(citation.status == "verified" for citation in computed.citations)
+        self._log(run, computed.reason or f"computed, {verified} rows verified")
+        return Answer(
+            question=run.question,
+            text=computed.text,
+            refused=bool(computed.reason),
+            reason=computed.reason,
+            language=run.language,
+            citations=computed.citations,
+            uncited_figures=(),
+            badge=badge(run.language, verified=verified, total=len(computed.citations)),
+            timings_ms=self._timings(run),
+            calculation=computed.calculation,
         )
 
     def _refusal(self, run: _Run, reason: str) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_source.domain.answers import Box, Citation, TablePlace
 from rag_source.domain.chunks import Chunk, TextRange
@@ -16,12 +16,15 @@ from rag_source.generation.citing import CheckedMarker
 from rag_source.generation.support import FLOOR
 from rag_source.generation.table_places import table_place
 
-__all__ = ["DocumentPlace", "place_in_document", "resolve"]
+__all__ = ["DocumentPlace", "place_in_document", "place_of_ranges", "resolve"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPlace:
-    """A range of the document text; `page` and `boxes` for paginated files, `table` for tables."""
+    """A range of the document text; `page` and `boxes` for paginated files, `table` for tables.
+
+    `ranges` are the parts of `[start, end)` that are meant, in the order of the chunk's text.
+    """
 
     start: int
     end: int
@@ -29,6 +32,7 @@ class DocumentPlace:
     page: int | None
     boxes: tuple[Box, ...]
     table: TablePlace | None = None
+    ranges: tuple[TextRange, ...] = ()
 
 
 def resolve(marker: CheckedMarker, chunk: Chunk | None, catalogue: Catalogue) -> Citation:
@@ -67,6 +71,8 @@ def resolve(marker: CheckedMarker, chunk: Chunk | None, catalogue: Catalogue) ->
         added=marker.added,
         occurrences=_occurrences(chunk.text[start:end], chunk.text),
         table=place.table,
+        doc_id=chunk.doc_id,
+        ranges=place.ranges,
     )
 
 
@@ -77,21 +83,39 @@ def place_in_document(chunk: Chunk, start: int, end: int, catalogue: Catalogue) 
     the chunk (a running footer) get none.
     """
     ranges = chunk.document_ranges(start, end) or chunk.document_ranges(0, len(chunk.text))
-    low = min(place.start for place in ranges)
-    high = max(place.end for place in ranges)
     parsed = catalogue.parsed(chunk.doc_id)
     if parsed is None:  # removed since it was found: the chunk itself is all there is
-        return DocumentPlace(start=low, end=high, block=chunk.block_id, page=chunk.page, boxes=())
+        return DocumentPlace(
+            start=min(place.start for place in ranges),
+            end=max(place.end for place in ranges),
+            block=chunk.block_id,
+            page=chunk.page,
+            boxes=(),
+            ranges=ranges,
+        )
+    place = place_of_ranges(ranges, parsed, catalogue, chunk.doc_id)
+    return replace(place, block=place.block or chunk.block_id, page=place.page or chunk.page)
+
+
+def place_of_ranges(
+    ranges: Sequence[TextRange], parsed: ParsedDocument, catalogue: Catalogue, doc_id: str
+) -> DocumentPlace:
+    """Where ranges of the document text, at least one, stand in the original.
+
+    `block` is empty where the first of them lies in none.
+    """
+    low = min(place.start for place in ranges)
     numbers = [page.number for page in parsed.pages if _meets(ranges, page.start, page.end)]
-    pages = catalogue.pages(chunk.doc_id, numbers) if numbers else []
+    pages = catalogue.pages(doc_id, numbers) if numbers else []
     block = _block_at(parsed, low)
     return DocumentPlace(
         start=low,
-        end=high,
-        block=block.id if block else chunk.block_id,
-        page=numbers[0] if numbers else chunk.page,
+        end=max(place.end for place in ranges),
+        block=block.id if block else "",
+        page=numbers[0] if numbers else None,
         boxes=tuple(box for page in pages for box in _boxes(page, ranges)),
         table=table_place(parsed.text, block, ranges) if block else None,
+        ranges=tuple(ranges),
     )
 
 

@@ -10,12 +10,13 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rag_source.domain.errors import RequestError, SourceError
+from rag_source.domain.errors import RagError, RequestError, SourceError
 from rag_source.domain.jobs import Job
 from rag_source.domain.ports import (
     Catalogue,
@@ -27,10 +28,12 @@ from rag_source.domain.ports import (
     TokenCounter,
 )
 from rag_source.domain.reports import Drained, FailedFile, IngestReport
+from rag_source.ingest.binding import Binding
 from rag_source.ingest.chunker import ChunkingPolicy
+from rag_source.ingest.draining import Drain, Progress
 from rag_source.ingest.loader_tools import PageProgress
 from rag_source.ingest.measuring import measure_with
-from rag_source.ingest.parse_under_way import Parsed, ParseUnderWay
+from rag_source.ingest.parse_under_way import Parsed
 from rag_source.ingest.parsing import Parser
 from rag_source.ingest.pipeline import DocumentPipeline, IndexingPolicy
 from rag_source.ingest.queue import InterruptedJobError, JobQueue
@@ -46,9 +49,6 @@ logger = logging.getLogger(__name__)
 
 _COSTLY_PARSE_S = 1.0
 """A parse that took longer is spooled; a quicker one is quicker made again than written."""
-
-Progress = Callable[[int, int, str], None]
-"""Called with files done, files to do and the path at hand."""
 
 
 @dataclass(slots=True)
@@ -91,6 +91,7 @@ class Indexer:
         turn: Held for one file at a time; shared by indexers that must take turns.
         recipes: The settings of today: what others made is made anew. Without them settings are
             not compared.
+        can_embed: As of `Binding`.
     """
 
     def __init__(
@@ -110,48 +111,89 @@ class Indexer:
         situator: Situator | None = None,
         recipes: Recipes | None = None,
         turn: asyncio.Lock | None = None,
+        can_embed: bool = True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
-        policy = policy or IndexingPolicy()
-        publishing = asyncio.Lock()
         self.queue = JobQueue(jobs, spool)
+        self.policy = policy or IndexingPolicy()
         self._catalogue = catalogue
-        self._spool = spool
+        self._sparse = sparse
+        self._counter = counter
         self._parser = parser
-        self._parse_recipe = recipes.parsing if recipes else ""
+        self._registry = registry
+        self._now = now
+        self._new_id = new_id
         self._looking = asyncio.Lock()
         self._draining = asyncio.Lock()
+        self._publishing = asyncio.Lock()
         self.turn = turn or asyncio.Lock()
         self._settled = False
         self._totals = _Totals()
+        self._bind(
+            Binding(
+                store=store,
+                embedder=embedder,
+                spool=spool,
+                chunking=chunking or ChunkingPolicy(),
+                situator=situator,
+                recipes=recipes,
+                can_embed=can_embed,
+            )
+        )
+
+    def _bind(self, binding: Binding) -> None:
+        self._binding = binding
         self._reconciler = Reconciler(
-            catalogue=catalogue,
-            store=store,
+            catalogue=self._catalogue,
+            store=binding.store,
             queue=self.queue,
-            spool=spool,
-            registry=registry,
-            mass_delete_guard=policy.mass_delete_guard,
-            publishing=publishing,
-            recipes=recipes,
-            now=now,
-            new_id=new_id,
+            spool=binding.spool,
+            registry=self._registry,
+            mass_delete_guard=self.policy.mass_delete_guard,
+            publishing=self._publishing,
+            recipes=binding.recipes,
+            now=self._now,
+            new_id=self._new_id,
         )
         self._pipeline = DocumentPipeline(
-            catalogue=catalogue,
-            store=store,
-            embedder=embedder,
-            sparse=sparse,
-            spool=spool,
+            catalogue=self._catalogue,
+            store=binding.store,
+            embedder=binding.embedder,
+            sparse=self._sparse,
+            spool=binding.spool,
             queue=self.queue,
-            measure=measure_with(embedder, counter),
-            chunking=chunking or ChunkingPolicy(),
-            policy=policy,
-            situator=situator,
-            recipes=recipes,
-            now=now,
-            publishing=publishing,
+            measure=measure_with(binding.embedder, self._counter),
+            chunking=binding.chunking,
+            policy=self.policy,
+            situator=binding.situator,
+            recipes=binding.recipes,
+            now=self._now,
+            publishing=self._publishing,
         )
+
+    @property
+    def binding(self) -> Binding:
+        """What it works with at the moment."""
+        return self._binding
+
+    @asynccontextmanager
+    async def still(self) -> AsyncIterator[None]:
+        """Within, nothing is looked for, renamed or removed.
+
+        If the caller holds `turn`, nothing becomes another version of itself either.
+        """
+        async with self._looking, self._publishing:
+            yield
+
+    def rebind(self, binding: Binding) -> None:
+        """Work by another model into another collection from now on, on the same queue.
+
+        For one who holds `turn` and is within `still`.
+        """
+        self._registry = self._reconciler.registry
+        self._bind(binding)
+        self.queue.use(binding.spool)
 
     async def settle(self) -> None:
         """Heal what an earlier process left half done; before anything is searched or written."""
@@ -215,13 +257,23 @@ class Indexer:
     async def drain(self, root: Path, *, on_progress: Progress | None = None) -> Drained:
         """Work until no job is runnable; the next file is parsed while this one is embedded.
 
+        The queue waits while its embedding model cannot be run.
+
         Raises:
             BackendError: A model server or the store failed; the jobs stay queued.
         """
         async with self._draining:
             await self.settle()
             before = self._totals.copy()
-            await _Drain(self, root, on_progress or (lambda done, total, path: None)).work()
+            if not self._binding.can_embed:
+                return Drained()
+            await Drain(
+                queue=self.queue,
+                turn=self.turn,
+                parse=lambda job, on_page: self.parse(job, root, on_page),
+                index=self.index,
+                on_progress=on_progress or (lambda done, total, path: None),
+            ).work()
             return self._totals.since(before)
 
     def retry(self, path: str | None = None) -> None:
@@ -255,8 +307,9 @@ class Indexer:
         fingerprint = job.source.fingerprint
         loader = self._reconciler.registry.loader_for(job.path)
         made_by = f"{loader.name}:{loader.version}" if loader else ""
-        recipe = f"{made_by}:{self._parse_recipe}"
-        spooled = await asyncio.to_thread(self._spool.parse, fingerprint, recipe=recipe)
+        spool, recipes = self._binding.spool, self._binding.recipes
+        recipe = f"{made_by}:{recipes.parsing if recipes else ''}"
+        spooled = await asyncio.to_thread(spool.parse, fingerprint, recipe=recipe)
         if spooled is not None:
             return spooled
         started = time.monotonic()
@@ -266,7 +319,7 @@ class Indexer:
         except SourceError as error:
             return error
         if time.monotonic() - started > _COSTLY_PARSE_S:
-            await asyncio.to_thread(self._spool.keep_parse, fingerprint, parsed, recipe=recipe)
+            await asyncio.to_thread(spool.keep_parse, fingerprint, parsed, recipe=recipe)
         return parsed
 
     async def index(self, job: Job, parsed: Parsed) -> None:
@@ -277,9 +330,7 @@ class Indexer:
         """
         known = self._catalogue.document(job.doc_id)
         try:
-            if isinstance(parsed, SourceError):
-                raise parsed
-            self._totals.chunks += await self._pipeline.index(job, parsed)
+            self._totals.chunks += await self._indexed(job, parsed)
         except SourceError as error:
             failure = self._reconciler.fail(job.source, known, error, doc_id=job.doc_id)
             self._totals.failed.append(failure)
@@ -290,66 +341,21 @@ class Indexer:
         else:
             self._totals.updated += 1
 
-
-class _Drain:
-    """One way through the queue."""
-
-    def __init__(self, indexer: Indexer, root: Path, on_progress: Progress) -> None:
-        self._indexer = indexer
-        self._queue = indexer.queue
-        self._root = root
-        self._on_progress = on_progress
-        self._ahead: ParseUnderWay | None = None
-
-    async def work(self) -> None:
-        done = 0
+    async def _indexed(self, job: Job, parsed: Parsed) -> int:
+        if isinstance(parsed, SourceError):
+            raise parsed
         try:
-            while (job := self._queue.next()) is not None:
-                self._on_progress(done, done + self._left(), job.path)
-                try:
-                    async with self._indexer.turn:
-                        await self._one(job)
-                except InterruptedJobError:
-                    self._queue.leave(job)
-                    continue
-                except BaseException:
-                    self._queue.release(job)
-                    raise
-                done += 1
-        finally:
-            await self._drop_ahead()
-        if done:
-            self._on_progress(done, done, "")
-
-    async def _one(self, job: Job) -> None:
-        job = self._queue.advance(job, "parsing")
-        parsing = await self._parsing(job)
-        parsed = await parsing.result()
-        following = self._queue.next(after=job.path)
-        if following is not None:
-            self._ahead = self._start(following)
-        await self._indexer.index(job, parsed)
-
-    async def _parsing(self, job: Job) -> ParseUnderWay:
-        """The parse of the job, whether it was started ahead or not."""
-        if self._ahead is not None and self._ahead.is_for(job):
-            ahead, self._ahead = self._ahead, None
-            return ahead
-        await self._drop_ahead()
-        return self._start(job)
-
-    def _start(self, job: Job) -> ParseUnderWay:
-        return ParseUnderWay(
-            job, self._queue, lambda on_progress: self._indexer.parse(job, self._root, on_progress)
-        )
-
-    async def _drop_ahead(self) -> None:
-        if self._ahead is not None:
-            await self._ahead.end()
-            self._ahead = None
-
-    def _left(self) -> int:
-        return self._queue.waiting()
+            return await self._pipeline.index(job, parsed)
+        except (RagError, InterruptedJobError):
+            raise
+        except Exception as error:
+            # A fault of ours: it costs this file, and not the service and all files behind it.
+            logger.exception("indexing %s failed", job.path)
+            raise SourceError(
+                f"{job.path!r} could not be indexed ({type(error).__name__})",
+                code="parser_error",
+                hint="The log says where it failed; please report it. The other files go on.",
+            ) from error
 
 
 def _check_unchanged(path: Path, job: Job) -> None:

@@ -1,9 +1,10 @@
 """What a worker and its parent say to each other, and a parse as bytes.
 
-The parent sends pickles: a `WorkerSetup`, then paths. The worker sends frames: one byte of kind,
-eight bytes of length, the body. The parent must not trust a process that read a hostile file: it
-rebuilds the domain's values and nothing else. Words are columns of numbers: as pickled objects
-they take six times as long to write (a report of 300 pages has 150,000).
+The parent sends pickles: a `WorkerSetup`, then paths of files to parse and `PictureRequest`s. The
+worker sends frames: one byte of kind, eight bytes of length, the body. The parent must not trust a
+process that read a hostile file: it rebuilds the domain's values and nothing else. Words are
+columns of numbers: as pickled objects they take six times as long to write (a report of 300 pages
+has 150,000).
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class Kind:
 
     READY = b"R"
     DOCUMENT = b"D"
+    PICTURE = b"I"
+    """A page as a picture: its bytes, which say themselves what they are."""
     FAILED = b"F"
     GRANT = b"G"
     """A number: seconds that the file may take longer, or, negative, that it did not need."""

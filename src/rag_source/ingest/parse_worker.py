@@ -1,7 +1,8 @@
 """The program of a worker process: `python -m rag_source.ingest.parse_worker`.
 
-It reads paths from its standard input, parses one file after the other and writes what came of
-it to its standard output. Started by `workers.ParserPool`, whose end it does not outlive.
+It reads paths and requests for pictures from its standard input, parses or draws one after the
+other, and writes what came of it to its standard output. Started by `workers.ParserPool`, whose
+end it does not outlive.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rag_source.ingest.loader_tools import LoaderTools
 from rag_source.ingest.ocr import OcrEngine
 from rag_source.ingest.parse_codec import FRAME, PAGES, Kind, WorkerSetup, packed
 from rag_source.ingest.parsing import ParseFailure, parse_outcome
+from rag_source.ingest.pictures import Picture, PictureRequest, picture_outcome
 from rag_source.ingest.registry import LoaderRegistry
 
 __all__ = ["main"]
@@ -44,15 +46,20 @@ def main() -> None:
     sender = _Sender(sink)
     logging.getLogger("rag_source").addHandler(_Forward(sender))
     registry = LoaderRegistry(tools=_tools(setup, sender))
-    paths: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(source, paths), daemon=True).start()
+    asked: queue.SimpleQueue[object] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(source, asked), daemon=True).start()
     _reserve()
     _limit_memory(setup.memory_bytes)
     sender.send(Kind.READY)
     while True:
-        path = Path(paths.get())
-        outcome = parse_outcome(registry.loader_for(path), path, setup.limit_bytes)
-        sender.outcome(outcome, path)
+        request = asked.get()
+        if isinstance(request, PictureRequest):
+            sender.picture(picture_outcome(request, setup.limit_bytes))
+            continue
+        assert isinstance(request, Path)
+        sender.outcome(
+            parse_outcome(registry.loader_for(request), request, setup.limit_bytes), request
+        )
 
 
 def _tools(setup: WorkerSetup, sender: _Sender) -> LoaderTools:
@@ -99,7 +106,16 @@ class _Sender:
                 outcome = ParseFailure(
                     "too_large", f"{path.name!r} holds too much text", "Split the file."
                 )
-        fields = [outcome.code, outcome.message, outcome.hint]
+        self._failed(outcome)
+
+    def picture(self, outcome: Picture | ParseFailure) -> None:
+        if isinstance(outcome, ParseFailure):
+            self._failed(outcome)
+        else:
+            self.send(Kind.PICTURE, outcome.data)
+
+    def _failed(self, failure: ParseFailure) -> None:
+        fields = [failure.code, failure.message, failure.hint]
         self.send(Kind.FAILED, json.dumps(fields).encode())
 
 
@@ -133,11 +149,11 @@ class _Forward(logging.Handler):
         self._sender.send(Kind.LOG, self.format(record).encode("utf-8", "replace"))
 
 
-def _receive(source: BinaryIO, paths: queue.SimpleQueue[str]) -> None:
-    """Queue the paths that come in; end the process, and Tesseract with it, when no more can."""
+def _receive(source: BinaryIO, asked: queue.SimpleQueue[object]) -> None:
+    """Queue what comes in; end the process, and Tesseract with it, when no more can."""
     with contextlib.suppress(EOFError, pickle.UnpicklingError, OSError):
         while True:
-            paths.put(pickle.load(source))  # noqa: S301 - from the parent
+            asked.put(pickle.load(source))  # noqa: S301 - from the parent
     os.killpg(0, signal.SIGKILL)
 
 

@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rag_source.domain.catalogue import DocumentRecord
-from rag_source.domain.chunks import Chunk, EmbeddedChunk, SparseVector, Vector
+from rag_source.domain.chunks import EmbeddedChunk
 from rag_source.domain.documents import ParsedDocument
 from rag_source.domain.errors import BackendOverflowError, SourceError
 from rag_source.domain.jobs import Job
 from rag_source.domain.ports import Catalogue, ChunkStore, Embedder, SparseEncoder, Spool
 from rag_source.ingest.chunker import ChunkIdentity, ChunkingPolicy, PackedChunk
+from rag_source.ingest.embedding import embedded_chunks
 from rag_source.ingest.measuring import Measure, chunked
 from rag_source.ingest.queue import JobQueue
 from rag_source.ingest.recipes import Recipes
@@ -153,36 +154,18 @@ class DocumentPipeline:
         )
 
     async def _embedded(self, job: Job, packed: Sequence[PackedChunk]) -> list[EmbeddedChunk]:
-        """Every chunk with its vectors; equal texts are embedded once, those in the spool not."""
-        vectors = await self._vectors(job, packed)
-        sparse = await asyncio.to_thread(lambda: [self._sparse_vector(one.chunk) for one in packed])
-        return [
-            EmbeddedChunk(
-                chunk=one.chunk,
-                dense=vectors[_key(one.chunk.embedded_text)],
-                sparse=terms,
-                sentence_vectors=tuple(vectors[_key(text)] for text in one.sentence_texts),
-            )
-            for one, terms in zip(packed, sparse, strict=True)
-        ]
+        def step(done: int, total: int) -> None:
+            self.queue.advance(job, "embedding", done, total)
 
-    async def _vectors(self, job: Job, packed: Sequence[PackedChunk]) -> dict[bytes, Vector]:
-        wanted = {_key(one.chunk.embedded_text): one.chunk.embedded_text for one in packed}
-        wanted.update({_key(text): text for one in packed for text in one.sentence_texts})
-        fingerprint = job.source.fingerprint
-        known = await asyncio.to_thread(self.spool.vectors, fingerprint)
-        vectors = {key: known[key] for key in wanted if key in known}
-        missing = [(key, text) for key, text in wanted.items() if key not in vectors]
-        size = self.policy.embed_batch
-        for start in range(0, len(missing), size):
-            self.queue.advance(job, "embedding", len(vectors), len(wanted))
-            batch = missing[start : start + size]
-            made = await self.embedder.embed_passages([text for _, text in batch])
-            fresh = {key: vector for (key, _), vector in zip(batch, made, strict=True)}
-            self.spool.keep_vectors(fingerprint, fresh)
-            vectors.update(fresh)
-        self.queue.advance(job, "embedding", len(wanted), len(wanted))
-        return vectors
+        return await embedded_chunks(
+            packed,
+            fingerprint=job.source.fingerprint,
+            embedder=self.embedder,
+            sparse=self.sparse,
+            spool=self.spool,
+            batch=self.policy.embed_batch,
+            on_step=step,
+        )
 
     async def _publish(
         self,
@@ -213,13 +196,6 @@ class DocumentPipeline:
                 # The store cannot be stopped half way: the catalogue must follow it.
                 await swapping
                 raise
-
-    def _sparse_vector(self, chunk: Chunk) -> SparseVector:
-        return self.sparse.encode_document(chunk.embedded_text, language=chunk.language)
-
-
-def _key(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _contents(chunk_ids: set[str]) -> str:

@@ -33,6 +33,16 @@ class JobQueue:
             [replace(job, state="queued") for job in table.jobs() if job.state in ACTIVE_STATES]
         )
 
+    @property
+    def paused(self) -> bool:
+        """Whether everything is held back."""
+        return self._table.paused
+
+    def use(self, spool: Spool) -> None:
+        """Keep what jobs cost in another spool from now on, and look at the queue again."""
+        self._spool = spool
+        self.changed.set()
+
     def status(self) -> QueueStatus:
         return QueueStatus(jobs=tuple(self._table.jobs()), paused=self._table.paused)
 

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable
 from typing import TypeAlias
 
-from rag_source.domain.catalogue import DocumentRecord
+from rag_source.domain.catalogue import DocumentRecord, FileState
 from rag_source.ingest.chunker import ChunkingPolicy
 from rag_source.ingest.ocr import OcrPolicy
 
@@ -57,6 +57,11 @@ class Recipes:
         """Names the settings that shape a parse, for parses that are kept by themselves."""
         return self._ocr
 
+    @property
+    def chunks(self) -> str:
+        """Names the settings that shape chunks out of a parse."""
+        return self._chunks
+
     def of(self, record: DocumentRecord) -> str:
         """The recipe by which the record's document is made by these settings.
 
@@ -70,21 +75,36 @@ class Recipes:
         works = functools.cache(self._ocr_works)
         return lambda record: self._of(record, works)
 
+    def for_states(self) -> Callable[[FileState], str]:
+        """As `for_all`, of what a look at the folder knows of a record."""
+        works = functools.cache(self._ocr_works)
+
+        @functools.cache
+        def named(code: str, warning_codes: str, paginated: bool) -> str:
+            return self._named({code, *warning_codes.split()}, code, paginated, works)
+
+        return lambda state: named(state.code, state.warning_codes, state.pages > 0)
+
     def _of(self, record: DocumentRecord, ocr_works: Callable[[], bool]) -> str:
         codes = {record.code, *(warning.code for warning in record.warnings)}
+        return self._named(codes, record.code, record.pages > 0, ocr_works)
+
+    def _named(
+        self, codes: set[str], code: str, paginated: bool, ocr_works: Callable[[], bool]
+    ) -> str:
         parts = [self._chunks]
-        if self._has_to_do_with_ocr(record, codes):
+        if self._has_to_do_with_ocr(code, codes, paginated):
             parts.append(self._ocr)
         if "ocr_unavailable" in codes and ocr_works():
             parts.append("now")
         return ".".join(parts)
 
-    def _has_to_do_with_ocr(self, record: DocumentRecord, codes: set[str]) -> bool:
+    def _has_to_do_with_ocr(self, code: str, codes: set[str], paginated: bool) -> bool:
         # What failed is cheap to try again, and says nothing of its pages.
-        if record.code:
+        if code:
             return True
-        needed = any(code.startswith("ocr_") or code in _NEEDS_OCR for code in codes)
-        return record.pages > 0 and (self._is_forced or needed)
+        needed = any(one.startswith("ocr_") or one in _NEEDS_OCR for one in codes)
+        return paginated and (self._is_forced or needed)
 
 
 def _digest(*settings: object) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
-from rag_source.domain.catalogue import DocumentRecord
+from rag_source.domain.catalogue import DocumentRecord, FileState
 from rag_source.domain.documents import SourceFile
 from rag_source.domain.errors import ConfigurationError, SourceError
 from rag_source.domain.jobs import Job
@@ -36,10 +37,14 @@ from rag_source.ingest.records import failed_record, failure_of, nameless, sourc
 from rag_source.ingest.registry import LoaderRegistry
 from rag_source.ingest.scan import FoundFile, Scan, scan
 from rag_source.ingest.settling import Settling
+from rag_source.ingest.unchanged import Suspicious, set_aside_unchanged
 
 __all__ = ["Reconciled", "Reconciler"]
 
 logger = logging.getLogger(__name__)
+
+_FEW_RECORDS = 200
+"""So many records are read one by one: all those of a large folder cost more than to walk it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,21 +104,27 @@ class Reconciler:
             BackendError: The store failed; what was done stays done.
         """
         found = await asyncio.to_thread(scan, root)
-        records = self._catalogue.documents()
-        self._guard(root, found, records, force)
+        # Before the records: a file that comes through meanwhile has a job here or a record there.
+        jobs = {job.path: job for job in self._queue.jobs()}
+        states = await asyncio.to_thread(self._catalogue.file_states)
+        self._guard(root, found, len(states), force)
         result = Reconciled(failed=[nameless(path) for path in found.unreadable_files])
         unsettled: frozenset[str] = frozenset()
         if settling is not None:
             # A file with a job was at rest once: a restart must neither wait for it nor drop it.
-            known = [*(r.source for r in records), *(job.source for job in self._queue.jobs())]
-            unsettled = settling.observe(found, known)
+            queued = (job.source for job in jobs.values())
+            unsettled = settling.observe(found, chain(states, queued))
             result.waiting, result.due_s = len(unsettled), settling.due_s()
-        stored = await self._store.doc_ids()
+        stored = await self._stored(states)
+        left = self._suspicious(found, states, stored, force=force)
+        records = await asyncio.to_thread(self._records, left.doc_ids)
         recipe = self._recipes.for_all() if self._recipes else None
-        changes = compare(found, records, self.registry, stored=stored, force=force, recipe=recipe)
+        changes = compare(
+            left.found, records, self.registry, stored=stored, force=force, recipe=recipe
+        )
         result.failed += [failure_of(record) for record in changes.same if record.code]
         result.failed += [self._refuse(file, record) for file, record in changes.unsupported]
-        read, kept = await self._read(root, changes, unsettled, result, force=force)
+        read, kept = await self._read(root, changes, jobs, unsettled, result, force=force)
         plan = split_by_content(
             read, changes.gone, self.registry, stored=stored, force=force, recipe=recipe
         )
@@ -121,16 +132,41 @@ class Reconciler:
         self._enqueue(plan.work, result, force=force)
         # Last: what a file under another name has cost is kept for as long as a job wants it.
         self._forget(kept | {item.source.path for item in plan.work}, unsettled)
-        result.unchanged = sum(not record.code for record in changes.same) + len(plan.touched)
+        result.unchanged = left.unchanged + len(plan.touched)
+        result.unchanged += sum(not record.code for record in changes.same)
         return result
 
-    def _guard(
-        self, root: Path, found: Scan, records: Sequence[DocumentRecord], force: bool
-    ) -> None:
-        if found.files or force or len(records) < self._mass_delete_guard:
+    async def _stored(self, states: Sequence[FileState]) -> set[str]:
+        """The documents that have chunks.
+
+        As long as there are as many chunks as the records count, they are those that are ready: to
+        ask the engine for all ten thousand takes three times as long as to list their files.
+        """
+        ready = [state for state in states if state.status == "ready"]
+        if sum(state.chunks for state in ready) == await self._store.count():
+            return {state.doc_id for state in ready}
+        return await self._store.doc_ids()
+
+    def _suspicious(
+        self, found: Scan, states: Sequence[FileState], stored: set[str], *, force: bool
+    ) -> Suspicious:
+        if force:
+            ids = tuple(state.doc_id for state in states)
+            return Suspicious(found=found, doc_ids=ids, unchanged=0)
+        recipe = self._recipes.for_states() if self._recipes else None
+        return set_aside_unchanged(found, states, self.registry, stored=stored, recipe=recipe)
+
+    def _records(self, doc_ids: Sequence[str]) -> list[DocumentRecord]:
+        if len(doc_ids) > _FEW_RECORDS:
+            wanted = set(doc_ids)
+            return [one for one in self._catalogue.documents() if one.doc_id in wanted]
+        return [one for one in map(self._catalogue.document, doc_ids) if one is not None]
+
+    def _guard(self, root: Path, found: Scan, records: int, force: bool) -> None:
+        if found.files or force or records < self._mass_delete_guard:
             return
         raise ConfigurationError(
-            f"the document folder {str(root)!r} is empty, but {len(records)} documents are indexed",
+            f"the document folder {str(root)!r} is empty, but {records} documents are indexed",
             hint="Check that its disk is there; if you did remove them all, run `ingest --force`.",
         )
 
@@ -138,13 +174,13 @@ class Reconciler:
         self,
         root: Path,
         changes: Comparison,
+        jobs: Mapping[str, Job],
         unsettled: frozenset[str],
         result: Reconciled,
         *,
         force: bool,
     ) -> tuple[list[tuple[SourceFile, DocumentRecord | None]], frozenset[str]]:
         """The suspects with their fingerprints, and the paths whose job stands as it is."""
-        jobs = {job.path: job for job in self._queue.jobs()}
         read: list[tuple[SourceFile, DocumentRecord | None]] = []
         kept: set[str] = set()
         for file, record in changes.suspects:

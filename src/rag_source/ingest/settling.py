@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from rag_source.domain.catalogue import FileState
 from rag_source.domain.documents import SourceFile
 from rag_source.ingest.scan import FoundFile, Scan
 
@@ -52,7 +53,9 @@ class Settling:
         self._seen: dict[str, _Seen] = {}
         self._due_s: float | None = None
 
-    def observe(self, found: Scan, recorded: Iterable[SourceFile] = ()) -> frozenset[str]:
+    def observe(
+        self, found: Scan, recorded: Iterable[SourceFile | FileState] = ()
+    ) -> frozenset[str]:
         """Take in a scan; returns the paths that must wait.
 
         Args:

@@ -1,4 +1,4 @@
-"""Parse files in worker processes with limits, so that a hostile file costs its worker alone.
+"""Parse and draw files in worker processes with limits: a hostile file costs its worker alone.
 
 Workers are programs of their own, started without forking this process and its threads, kept from
 file to file, and replaced when they die, hang or grow too large.
@@ -18,7 +18,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Generic, Self, TypeVar
 
 from rag_source.domain.documents import ParsedDocument
 from rag_source.domain.errors import ConfigurationError, SourceError
@@ -26,10 +26,13 @@ from rag_source.ingest.loader_tools import PageProgress, ParseLimits
 from rag_source.ingest.ocr import OcrPolicy
 from rag_source.ingest.parse_codec import FRAME, PAGES, Kind, WorkerSetup, unpacked
 from rag_source.ingest.parsing import ParsingPolicy
+from rag_source.ingest.pictures import Picture, PictureRequest, picture_of
 
 __all__ = ["ParserPool", "WorkerPolicy"]
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _NUMBER = struct.Struct("<d")
 _START_TIMEOUT_S = 60.0
@@ -115,18 +118,25 @@ class ParserPool:
                 worker took too much memory) or `parser_error` (its worker crashed).
             ConfigurationError: Workers do not start.
         """
+        return await self._answer(_Question(path, path, Kind.DOCUMENT, unpacked, on_progress))
+
+    async def picture(self, request: PictureRequest) -> Picture:
+        """A page as a picture; raises as `parse`."""
+        return await self._answer(_Question(request, request.path, Kind.PICTURE, picture_of))
+
+    async def _answer(self, question: _Question[T]) -> T:
         async with self._slots:
             try:
-                return await self._parse_once(path, on_progress)
+                return await self._answer_once(question)
             except _KilledError:
                 # Someone else's SIGKILL, such as the system's when memory ran out, says nothing
                 # about the file: it gets a second worker, and no third.
                 logger.warning("a parser was killed from outside; starting another")
             try:
-                return await self._parse_once(path, on_progress)
+                return await self._answer_once(question)
             except _KilledError as error:
                 raise SourceError(
-                    f"the parser of {path.name!r} was killed twice",
+                    f"the parser of {question.path.name!r} was killed twice",
                     code="parser_error",
                     hint="The machine may be out of memory; parse the file again later.",
                 ) from error
@@ -137,13 +147,12 @@ class ParserPool:
         self._idle.clear()
         await asyncio.gather(*(worker.end() for worker in ending))
 
-    async def _parse_once(self, path: Path, on_progress: PageProgress | None) -> ParsedDocument:
+    async def _answer_once(self, question: _Question[T]) -> T:
         worker = await self._free_worker()
         self._busy.add(worker)
         try:
-            document = await worker.parse(
-                path, self._parsing.timeout_s, self._policy.memory_bytes, on_progress
-            )
+            body = await worker.answer(question, self._parsing.timeout_s, self._policy.memory_bytes)
+            answer = await asyncio.to_thread(question.read, body)
         except SourceError:
             raise
         except BaseException:
@@ -156,7 +165,7 @@ class ParserPool:
                 self._idle.append(worker)
             else:
                 await asyncio.shield(worker.end())
-        return document
+        return answer
 
     async def _free_worker(self) -> _Worker:
         while self._idle:
@@ -170,6 +179,18 @@ class ParserPool:
 
 class _KilledError(Exception):
     """The worker got a SIGKILL that was not ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question(Generic[T]):
+    """What a worker is asked about the file at `path`: the kind of frame that answers, and how its
+    body is read."""
+
+    request: object
+    path: Path
+    kind: bytes
+    read: Callable[[bytes], T]
+    on_progress: PageProgress | None = None
 
 
 class _Worker:
@@ -189,18 +210,25 @@ class _Worker:
         """A worker that is ready.
 
         Raises:
-            ConfigurationError: It ended, or was not ready in time.
+            ConfigurationError: It cannot be started, it ended, or was not ready in time.
         """
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            _PROGRAM,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            # A group of its own: ending it ends Tesseract too, and Ctrl-C reaches us first.
-            start_new_session=True,
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                _PROGRAM,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                # A group of its own: ending it ends Tesseract too, and Ctrl-C reaches us first.
+                start_new_session=True,
+            )
+        except OSError as error:
+            # No more processes, memory or open files: that passes, and is no file's fault.
+            raise ConfigurationError(
+                f"a parser process cannot be started: {error.strerror or error}",
+                hint="end other programs, or raise the limits (`ulimit -u`, `ulimit -n`)",
+            ) from error
         worker = cls(process)
         try:
             worker._send(setup)
@@ -227,15 +255,17 @@ class _Worker:
     def is_alive(self) -> bool:
         return not self._ended and self._process.returncode is None
 
-    async def parse(
-        self, path: Path, timeout_s: float, memory_bytes: int, on_progress: PageProgress | None
-    ) -> ParsedDocument:
-        """As `ParserPool.parse`; `_KilledError` if the process was killed from outside."""
+    async def answer(self, question: _Question[Any], timeout_s: float, memory_bytes: int) -> bytes:
+        """The body of the answer.
+
+        Raises as `ParserPool.parse`; `_KilledError` if the process was killed from outside.
+        """
         self.parsed += 1
+        path, on_progress = question.path, question.on_progress
         now = asyncio.get_running_loop().time
         deadline = now() + timeout_s
         try:
-            self._send(path)
+            self._send(question.request)
         except OSError as error:
             raise await self._death(path) from error
 
@@ -255,8 +285,8 @@ class _Worker:
             elif kind == Kind.FAILED:
                 code, message, hint = json.loads(body)
                 raise SourceError(message, code=code, hint=hint)
-            elif kind == Kind.DOCUMENT:
-                return await asyncio.to_thread(unpacked, body)
+            elif kind == question.kind:
+                return body
 
     async def _frame_while(
         self, check: Callable[[], Awaitable[None]], path: Path

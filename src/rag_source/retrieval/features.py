@@ -6,6 +6,7 @@ stands in the chunk, each word weighed by its IDF: a missing name weighs more th
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -32,6 +33,7 @@ __all__ = [
     "describe",
     "read_chunk",
     "read_question",
+    "scale_free",
 ]
 
 FEATURES = ("dense", "sentence", "coverage", "sentence_coverage", "bm25", "figures")
@@ -44,6 +46,8 @@ normal length, so that it does not grow with the question. `figures` is the shar
 question's codes and numbers that the chunk holds, 1 if it has none: a page about E07 does not
 answer a question about E12, however near they are.
 """
+_COSINES = 2
+"""How many of the first columns are cosines."""
 _ANY_LANGUAGE = "und"
 _IN_ARABIC = re.compile("[\u0600-\u06ff]{2}")
 
@@ -178,6 +182,26 @@ def describe(
         )
         for candidate, (dense, sentence, lexical, figures) in zip(candidates, rows, strict=True)
     ]
+
+
+def scale_free(rows: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
+    """The rows with each cosine told by how far it stands out among those of all candidates.
+
+    In standard deviations from their mean, 0 where all are equal. Each embedding model has a range
+    of its own: the cosines of one lie between 0.75 and 0.9, of another between 0.2 and 0.7. What
+    this loses is that a question without an answer has low cosines all over.
+    """
+    if not rows:
+        return []
+    columns = list(zip(*rows, strict=True))
+    standard = [_standardised(column) for column in columns[:_COSINES]]
+    return list(zip(*standard, *columns[_COSINES:], strict=True))
+
+
+def _standardised(column: Sequence[float]) -> list[float]:
+    mean = math.fsum(column) / len(column)
+    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in column) / len(column))
+    return [(value - mean) / spread if spread > 1e-9 else 0.0 for value in column]
 
 
 def _hits(wanted: frozenset[str], surfaces: frozenset[str]) -> dict[str, frozenset[str]]:

@@ -2,7 +2,7 @@
 
 No cross-encoder can be installed from a package index; this one costs no model call at all. Its
 coefficients and the threshold are a data file, written by `eval/fit_reranker.py` with its
-provenance.
+provenance: one fitted to the cosines of the embedded model, one for those of any other.
 """
 
 from __future__ import annotations
@@ -16,13 +16,21 @@ from importlib import resources
 from pathlib import Path
 from typing import Protocol
 
+from rag_source.domain.chunks import EmbeddingModel
 from rag_source.domain.errors import ConfigurationError
 from rag_source.domain.evidence import Candidate
-from rag_source.retrieval.features import FEATURES, describe, read_chunk, read_question
+from rag_source.retrieval.features import (
+    FEATURES,
+    describe,
+    read_chunk,
+    read_question,
+    scale_free,
+)
 
-__all__ = ["CalibratedReranker", "RerankerModel", "load_reranker_model"]
+__all__ = ["CalibratedReranker", "RerankerModel", "load_reranker_model", "reranker_model_for"]
 
 _SHIPPED = "reranker.json"
+_FOR_ANY = "reranker_any.json"
 _CACHED_CHUNKS = 512
 """Chunks whose terms are kept: about 20 MB, and a follow-up question meets many of them again."""
 
@@ -39,7 +47,8 @@ class RerankerModel:
 
     `coefficients` has one for each of `FEATURES`, in their units. `threshold` (0..1) is the
     probability from which a chunk may support an answer. `foreign_coverage` (0..1): see `describe`.
-    `embedding_model` names the model whose cosines it was fitted on.
+    `embedding_model` names the model whose cosines it was fitted on; empty if it is for any, and
+    reads them by `scale_free`.
     """
 
     coefficients: tuple[float, ...]
@@ -53,6 +62,13 @@ class RerankerModel:
             raise ValueError(f"{len(self.coefficients)} coefficients for {len(FEATURES)} features")
         if not 0 <= self.threshold <= 1:
             raise ValueError(f"the threshold {self.threshold} is not between 0 and 1")
+
+    def fits(self, model: EmbeddingModel) -> bool:
+        """Whether it was fitted on the cosines of that model.
+
+        A name may say after `@` how the model is packaged.
+        """
+        return model.name.partition("@")[0] == self.embedding_model
 
     def probability(self, features: Sequence[float]) -> float:
         """The calibrated score of one row of features."""
@@ -89,6 +105,18 @@ def load_reranker_model(path: Path | None = None) -> RerankerModel:
         ) from error
 
 
+def reranker_model_for(model: EmbeddingModel) -> RerankerModel:
+    """The shipped model that goes with an embedding model.
+
+    Raises:
+        ConfigurationError: As `load_reranker_model`.
+    """
+    fitted = load_reranker_model()
+    if fitted.fits(model):
+        return fitted
+    return load_reranker_model(Path(str(resources.files("rag_source.retrieval") / _FOR_ANY)))
+
+
 class CalibratedReranker:
     """The `Reranker` of the embedded profile. Safe to share between tasks.
 
@@ -121,4 +149,6 @@ class CalibratedReranker:
             foreign_coverage=self._model.foreign_coverage,
             reader=self._read_chunk,
         )
+        if not self._model.embedding_model:
+            rows = scale_free(rows)
         return [self._model.probability(row) for row in rows]

@@ -12,8 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from rag_source.domain.catalogue import DocumentRecord
+from rag_source.domain.catalogue import DocumentRecord, FileState
 from rag_source.domain.documents import Page, ParsedDocument, SourceFile
+from rag_source.store.collections import FIRST_COLLECTION
 from rag_source.store.database import Database
 from rag_source.store.parse_codec import pack_warnings, unpack_warnings
 from rag_source.store.versions import VersionRows, page_of, parsed_of
@@ -24,6 +25,7 @@ _KEPT_PARSES = 4
 """Parses in memory, by version: a large table takes half a second to read back, and every citation
 and every part of its rendition asks for it. Versions never change."""
 
+_COLLECTION = "collection"
 _COLUMNS = (
     "doc_id, path, fingerprint, size_bytes, mtime_ns, status, code, message, warnings, format, "
     "loader, loader_version, title, language, pages, blocks, tables, chunks, indexed_at, recipe"
@@ -33,6 +35,10 @@ _UPSERT = f"""
     INSERT INTO documents ({_COLUMNS}) VALUES ({", ".join("?" * len(_NAMES))})
     ON CONFLICT (doc_id) DO UPDATE SET {", ".join(f"{n} = excluded.{n}" for n in _NAMES[1:])}
 """  # noqa: S608 -- the column names above; values are bound
+
+_WARNING_CODES = """CASE warnings WHEN '[]' THEN '' ELSE
+    (SELECT group_concat(value ->> 0, ' ') FROM json_each(warnings)) END"""
+_STATES = f"SELECT {', '.join(FileState._fields[:-1])}, {_WARNING_CODES} FROM documents"  # noqa: S608 -- field names
 
 _VERSION = "SELECT v.* FROM documents d JOIN versions v USING (version_id) WHERE d.doc_id = ?"
 _PAGE_COLUMNS = "p.number, p.width_pt, p.height_pt, p.rotation, p.start, p.end"
@@ -56,6 +62,7 @@ class SqliteCatalogue:
         self._database = Database(path)
         self._lock = threading.Lock()
         self._parses: OrderedDict[str, ParsedDocument] = OrderedDict()
+        self._states: tuple[int, Sequence[FileState]] | None = None
 
     @property
     def database(self) -> Database:
@@ -84,6 +91,13 @@ class SqliteCatalogue:
     def document(self, doc_id: str) -> DocumentRecord | None:
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM documents WHERE doc_id = ?", doc_id)  # noqa: S608 -- fixed column names
         return _record(rows[0]) if rows else None
+
+    def file_states(self) -> Sequence[FileState]:
+        # A folder at rest is looked at again and again, and a third of each look would go here.
+        changes = self._database.changes
+        if self._states is None or self._states[0] != changes:
+            self._states = changes, tuple(map(FileState._make, self._database.rows(_STATES)))
+        return self._states[1]
 
     def save(self, record: DocumentRecord, parsed: ParsedDocument | None = None) -> None:
         """As `Catalogue.save`. Without a parse, the one stored before stays."""
@@ -124,6 +138,33 @@ class SqliteCatalogue:
     def unstage(self, doc_id: str) -> None:
         with self._database.transaction("update") as connection:
             _unstage(connection, doc_id)
+
+    def versions(self) -> dict[str, str]:
+        sql = "SELECT doc_id, version_id FROM documents WHERE version_id != ''"
+        return dict(self._database.rows(sql))
+
+    def version(self, doc_id: str) -> str:
+        rows = self._database.rows("SELECT version_id FROM documents WHERE doc_id = ?", doc_id)
+        return rows[0][0] if rows else ""
+
+    @property
+    def collection(self) -> str:
+        """The name of the collection that answers."""
+        return self.meta(_COLLECTION) or FIRST_COLLECTION
+
+    def adopt(self, collection: str, records: Sequence[DocumentRecord]) -> None:
+        """Make another collection the one that answers, and these the records that go with it.
+
+        One transaction: at no moment is one there without the other. What had been kept to get
+        there, and the former model's spool, is forgotten.
+        """
+        with self._database.transaction("change the collection of") as connection:
+            connection.executemany(_UPSERT, [_record_row(record) for record in records])
+            connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (_COLLECTION, collection)
+            )
+            connection.execute("DELETE FROM rebuilt")
+            connection.execute("DELETE FROM spooled_vectors")
 
     def remove(self, doc_ids: Sequence[str]) -> None:
         with self._database.transaction("remove documents from") as connection:

@@ -1,6 +1,7 @@
-"""The two small files beside the engine's: what the collection holds, and the swap under way.
+"""The small files beside the engine's: what the collection holds, and the swap under way.
 
-`collection.json` binds a collection to one embedding model and one payload codec. `swap.json`
+`collection.json` binds a collection to one embedding model and one payload codec; `probe.json` has
+a vector by which a model that is only known by name is known again. `swap.json`
 exists only while a document's new version takes the old one's place, and tells the next start how
 to finish or undo it.
 """
@@ -13,14 +14,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rag_source.domain.chunks import EmbeddingModel
+from rag_source.domain.chunks import EmbeddingModel, Vector
 from rag_source.domain.errors import ConfigurationError
 from rag_source.store.codec import CODEC_VERSION
 
-__all__ = ["Swap", "SwapJournal", "bind_collection"]
+__all__ = ["Swap", "SwapJournal", "bind_collection", "bound_model", "keep_probe", "kept_probe"]
 
 _METADATA = "collection.json"
+_PROBE = "probe.json"
 _REMEDY = "set the former embedding model again, or move that folder away and ingest again"
+_LIMIT_TOKENS = 512
+"""That of the only model there was before the metadata said it."""
 
 
 def bind_collection(folder: Path, model: EmbeddingModel) -> None:
@@ -35,7 +39,7 @@ def bind_collection(folder: Path, model: EmbeddingModel) -> None:
     try:
         if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            _write_atomically(path, wanted)
+            _write_atomically(path, wanted | {"limit_tokens": model.limit_tokens})
             return
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -55,6 +59,49 @@ def bind_collection(folder: Path, model: EmbeddingModel) -> None:
                 hint=_REMEDY,
                 code="collection_mismatch",
             )
+
+
+def bound_model(folder: Path) -> EmbeddingModel | None:
+    """The embedding model that the collection in `folder` is of; None if there is none yet.
+
+    Raises:
+        ConfigurationError: Its metadata cannot be read.
+    """
+    path = folder / _METADATA
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return EmbeddingModel(
+            name=found["model"],
+            dimension=found["dimension"],
+            limit_tokens=found.get("limit_tokens", _LIMIT_TOKENS),
+            pooling=found["pooling"],
+            query_prefix=found["query_prefix"],
+            passage_prefix=found["passage_prefix"],
+        )
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigurationError(
+            f"the collection {str(folder)!r} cannot be opened: {error.strerror}",
+            hint="make the state directory readable and writable, or choose another",
+        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _damaged(path) from error
+
+
+def kept_probe(folder: Path) -> Vector | None:
+    """The vector by which the collection's model is known again; None if none was kept, or none
+    that makes sense."""
+    try:
+        found = json.loads((folder / _PROBE).read_text(encoding="utf-8"))["vector"]
+        return [float(number) for number in found]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def keep_probe(folder: Path, vector: Vector) -> None:
+    """Keep the vector by which the collection's model is known again."""
+    _write_atomically(folder / _PROBE, {"vector": [round(float(number), 6) for number in vector]})
 
 
 def _metadata(model: EmbeddingModel) -> dict[str, Any]:

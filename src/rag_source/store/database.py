@@ -60,6 +60,11 @@ class Database:
         with self.errors("read"), self._lock:
             return self._connection.execute(sql, values).fetchall()
 
+    @property
+    def changes(self) -> int:
+        """Grows with every row that is written: nobody else writes to the file while it is open."""
+        return self._connection.total_changes
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """The connection, for queries that belong together: no write comes between."""

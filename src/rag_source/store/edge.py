@@ -275,10 +275,11 @@ class EdgeChunkStore:
             require_room(self._folder, size_bytes, doing)
 
     def _apply_alone(self, operation: UpdateOperation, doing: str) -> None:
-        self._require_room(self._writing.room_bytes // 2, doing)
-        with engine_errors(doing), self._lock.write():
-            self._shard.update(operation)
-            self._idf.clear()
+        with engine_errors(doing):
+            self._require_room(self._writing.room_bytes // 2, doing)
+            with self._lock.write():
+                self._shard.update(operation)
+                self._idf.clear()
 
     def _flush(self) -> None:
         with engine_errors("write to disk"):

@@ -48,9 +48,9 @@ __all__ = [
 DENSE, SENTENCES, BM25 = "dense", "sentences", "bm25"
 
 _KEYWORDS = ("doc_id", "path", "folders", "language", "format", "kind")
-_NEW_SHARD_BYTES, _OPENING_BYTES = 128 << 20, 32 << 20
-"""A new shard takes 51 MiB, the log's first segment and the maps of the indexes; opening one that
-was flushed has taken up to 17 MiB."""
+_NEW_SHARD_BYTES, _OPENING_BYTES = 160 << 20, 48 << 20
+"""A new shard takes 51 MiB: a segment of the log, and the maps of the indexes. Opening one may take
+another segment: 31 MiB were taken, and with 25 free the process was ended."""
 _NO_GRAPH = HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10_000)
 
 

@@ -155,5 +155,59 @@ _RECIPES = (
     "UPDATE staged SET record = json_insert(record, '$.recipe', '')",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_DOCUMENTS, _VERSIONS, _QUEUE, _SITUATING, _RECIPES)
+# A collection that is made anew for another embedding model, document by document.
+_REBUILT = (
+    """CREATE TABLE rebuilt (
+        collection TEXT NOT NULL,
+        doc_id TEXT NOT NULL,
+        version_id TEXT NOT NULL,
+        recipe TEXT NOT NULL,
+        path TEXT NOT NULL,
+        chunks INTEGER NOT NULL,
+        problem TEXT NOT NULL,
+        PRIMARY KEY (collection, doc_id)
+    ) STRICT, WITHOUT ROWID""",
+)
+
+# Questions with their answers, and what was done, which holds no text of anybody's.
+_HISTORY = (
+    """CREATE TABLE conversations (
+        conversation_id TEXT PRIMARY KEY,
+        title TEXT NOT NULL,
+        created_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE answers (
+        answer_id TEXT PRIMARY KEY,
+        conversation_id TEXT NOT NULL REFERENCES conversations (conversation_id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        asked_at TEXT NOT NULL,
+        question TEXT NOT NULL,
+        text TEXT NOT NULL,
+        contents BLOB NOT NULL,
+        verdict TEXT NOT NULL DEFAULT '',
+        comment TEXT NOT NULL DEFAULT '',
+        UNIQUE (conversation_id, position)
+    ) STRICT""",
+    """CREATE TABLE audit (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        at TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        status INTEGER NOT NULL,
+        milliseconds REAL NOT NULL,
+        request_id TEXT NOT NULL,
+        subject TEXT NOT NULL
+    ) STRICT""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _DOCUMENTS,
+    _VERSIONS,
+    _QUEUE,
+    _SITUATING,
+    _RECIPES,
+    _REBUILT,
+    _HISTORY,
+)
 """One tuple of statements for each version; `PRAGMA user_version` counts those applied."""

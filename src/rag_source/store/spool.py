@@ -7,7 +7,7 @@ and copies of one content pay once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from rag_source.store.database import Database
 from rag_source.store.spooled_pages import clear_pages, kept_pages
 from rag_source.store.versions import VersionRows, page_of, parsed_of
 
-__all__ = ["SqliteSpool"]
+__all__ = ["SqliteSpool", "clear_other_models"]
 
 _SPOOLED = "spool"
 _PAGES = (
@@ -29,6 +29,9 @@ _PAGES = (
 
 class SqliteSpool:
     """A `Spool` of one embedding model in an open database, which outlives it.
+
+    The vectors of other models are none of its business: beside the queue's work an index may be
+    made anew for another model.
 
     Args:
         database: Where it is kept.
@@ -69,9 +72,13 @@ class SqliteSpool:
         sql = "INSERT OR REPLACE INTO spooled_vectors VALUES (?, ?, ?, ?)"
         self._database.write("spool vectors in", sql, rows)
 
+    def clear_vectors(self, fingerprint: str) -> None:
+        sql = "DELETE FROM spooled_vectors WHERE fingerprint = ? AND model = ?"
+        self._database.write("update", sql, [(fingerprint, self._model)])
+
     def contents(self) -> set[str]:
-        sql = "SELECT DISTINCT fingerprint FROM spooled_vectors"
-        rows = self._database.rows(sql)
+        sql = "SELECT DISTINCT fingerprint FROM spooled_vectors WHERE model = ?"
+        rows = self._database.rows(sql, self._model)
         owners = self._database.rows(
             "SELECT doc_id FROM versions WHERE doc_id GLOB ?", f"{_SPOOLED}:*"
         )
@@ -81,9 +88,19 @@ class SqliteSpool:
     def clear(self, fingerprint: str) -> None:
         with self._database.transaction("update") as connection:
             connection.execute("DELETE FROM versions WHERE doc_id = ?", (_owner(fingerprint),))
-            connection.execute("DELETE FROM spooled_vectors WHERE fingerprint = ?", (fingerprint,))
+            connection.execute(
+                "DELETE FROM spooled_vectors WHERE fingerprint = ? AND model = ?",
+                (fingerprint, self._model),
+            )
         if self._pages is not None:
             clear_pages(self._pages, fingerprint)
+
+
+def clear_other_models(database: Database, kept: Collection[str]) -> None:
+    """Forget the vectors of all models but those: nobody will ask for them again."""
+    known = {row[0] for row in database.rows("SELECT DISTINCT model FROM spooled_vectors")}
+    rows = [(model,) for model in sorted(known.difference(kept))]
+    database.write("update", "DELETE FROM spooled_vectors WHERE model = ?", rows)
 
 
 def _owner(fingerprint: str) -> str:

@@ -5,8 +5,10 @@ state/
   lock            held by the one process that has the state open; says where it answers
   corpus.json     the folder of documents this state was made from
   api-token       the generated bearer token, readable by its owner only
+  sessions.json   the browsers that are let in (store/sessions.py)
   catalogue.db    documents and parses (store/catalogue.py)
   vectors/        the engine's collection (store/edge.py)
+  vectors-…/      one made later, for another embedding model (store/collections.py)
   spool/pages/    pages of unfinished files that OCR has read (ingest/page_spool.py)
 ```
 """
@@ -38,8 +40,8 @@ class StateDirectory:
         return self.path / "catalogue.db"
 
     @property
-    def vectors(self) -> Path:
-        return self.path / "vectors"
+    def sessions(self) -> Path:
+        return self.path / "sessions.json"
 
     @property
     def pages(self) -> Path:

@@ -20,13 +20,13 @@ class WritePolicy:
     flushes: a flush stops the process for 0.1 to 0.4 s, and what was not flushed is replayed from
     the log at the start after a crash. `room_bytes` must be free on the disk, besides what a
     write takes, and half of it for a deletion: without room the engine does not fail, the process
-    ends (see `room`).
+    ends (see `room`). What is left then is enough to open the shard again.
     """
 
     batch_points: int = 128
     batch_bytes: int = 4_000_000
     flush_bytes: int = 256_000_000
-    room_bytes: int = 64 << 20
+    room_bytes: int = 96 << 20
 
     def __post_init__(self) -> None:
         if not 1 <= self.batch_points <= 10_000:
