@@ -121,10 +121,13 @@ class DocumentBuilder:
         self._headings.append((level, one_line(cleaned)))
         return start
 
-    def table(self, rows: Sequence[RowText], place: Place = _FLOW) -> int | None:
+    def table(
+        self, rows: Sequence[RowText], place: Place = _FLOW, header: Sequence[TableRow] = ()
+    ) -> int | None:
         """Append a table: cells joined by " | ", rows by line breaks; rows without words left out.
 
-        Returns as `text` does.
+        `header` are rows of an earlier block that name the columns of this one too. Returns as
+        `text` does.
         """
         lines: list[str] = []
         shapes: list[TableRow] = []
@@ -162,7 +165,7 @@ class DocumentBuilder:
                 end=self._length,
                 section=self._section(),
                 place=place,
-                rows=tuple(shapes),
+                rows=(*header, *shapes),
             )
         )
         return start

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-__all__ = ["Fragment", "Item", "Row", "reading_order"]
+__all__ = ["Fragment", "Item", "Row", "reading_order", "rows_of"]
 
 _DEEPEST_SPLIT = 8
 # Prose columns: at least this many characters on most lines of each side.
@@ -36,7 +36,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment:
-    """Items on one baseline without a wide gap; `order` is their place in the file's stream."""
+    """Items on one baseline without a wide gap; `order` is their place in the file's stream.
+
+    `whole` fragments stand for something that is read in one piece, such as a ruled table.
+    """
 
     items: tuple[Item, ...]
     x0: float
@@ -46,6 +49,7 @@ class Fragment:
     size: float
     bold: bool
     order: int
+    whole: bool = False
 
     @property
     def text(self) -> str:
@@ -103,7 +107,7 @@ def reading_order(fragments: Sequence[Fragment], *, right_to_left: bool) -> list
     """
     regions: list[list[Row]] = []
     for region in _split(list(fragments), right_to_left, 0):
-        rows = _rows(region)
+        rows = rows_of(region)
         if rows:
             regions.append(rows)
     return regions
@@ -200,7 +204,8 @@ def _bands(fragments: Sequence[Fragment], x: float) -> list[_Band]:
 
 def _are_columns(left: Sequence[Fragment], right: Sequence[Fragment]) -> bool:
     """Whether two sides are read one after the other, not row by row."""
-    rows = min(len(_rows(left)), len(_rows(right)))
+    left, right = [f for f in left if not f.whole], [f for f in right if not f.whole]
+    rows = min(len(rows_of(left)), len(rows_of(right)))
     if rows < 2 or not _overlap_vertically(left, right):
         return False
     if _mostly_figures(left) or _mostly_figures(right):
@@ -231,7 +236,7 @@ def _mostly_figures(side: Sequence[Fragment]) -> bool:
 
 def _is_prose(side: Sequence[Fragment]) -> bool:
     """Most lines are long and end near the same edge."""
-    rows = _rows(side)
+    rows = rows_of(side)
     long = sum(sum(len(f.text) for f in row.fragments) >= _PROSE_CHARS for row in rows)
     left = min(row.x0 for row in rows)
     width = max(row.x1 for row in rows) - left
@@ -239,15 +244,25 @@ def _is_prose(side: Sequence[Fragment]) -> bool:
     return long >= 0.7 * len(rows) and full >= 0.6 * len(rows)
 
 
-def _rows(fragments: Sequence[Fragment]) -> list[Row]:
-    """Cluster by baseline, then sort each cluster by x: a word a little low stays in its place."""
+def rows_of(fragments: Sequence[Fragment]) -> list[Row]:
+    """Cluster by baseline, then sort each cluster by x: a word a little low stays in its place.
+
+    What is read as a whole is a row by itself, before the rows beside it.
+    """
     rows: list[list[Fragment]] = []
     for f in sorted(fragments, key=lambda f: (f.center, f.x0)):
+        if f.whole:
+            continue
         if rows and _on_row(rows[-1], f):
             rows[-1].append(f)
         else:
             rows.append([f])
-    return [Row(tuple(sorted(row, key=lambda f: (f.x0, f.order)))) for row in rows]
+    found = [Row(tuple(sorted(row, key=lambda f: (f.x0, f.order)))) for row in rows]
+    whole = [Row((f,)) for f in fragments if f.whole]
+    if not whole:
+        return found
+    placed = [((row.y0 + row.y1) / 2, row) for row in found] + [(row.y0, row) for row in whole]
+    return [row for _, row in sorted(placed, key=lambda pair: pair[0])]
 
 
 def _on_row(row: Sequence[Fragment], f: Fragment) -> bool:

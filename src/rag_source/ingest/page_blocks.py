@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from rag_source.domain.documents import BlockKind
-from rag_source.ingest.bidi import base_direction, has_rtl, logical_order, logical_word
-from rag_source.ingest.layout import Fragment, Item, Row, reading_order
+from rag_source.ingest.builder import CELL_SEPARATOR
+from rag_source.ingest.layout import Fragment, Row, reading_order, rows_of
+from rag_source.ingest.page_bands import banded_lattices
+from rag_source.ingest.page_grids import grid_table
+from rag_source.ingest.page_lines import Line, is_rtl, line_of
+from rag_source.ingest.page_regions import with_column_names
+from rag_source.ingest.page_rows import aligned_tables
+from rag_source.ingest.page_rulings import Rules, lattices
+from rag_source.ingest.page_tables import PageTable, TableFragment
 
-__all__ = ["Line", "TextBlock", "is_running", "joined_text", "page_blocks", "running_key"]
+__all__ = ["TextBlock", "is_running", "page_blocks", "running_key"]
 
 _BULLET = re.compile(r"(?:[•▪‣◦●○■□➢✓*–—-]|\d{1,3}[.)]|[a-zA-Z][.)]|\([a-z0-9]{1,3}\))(?:\s|$)")
 _TERMINAL = re.compile(r"[.!?:;…؟؛。！？][\"'»”’)\]]*$")
@@ -23,35 +30,29 @@ _PAGE_NUMBER = re.compile(
 )
 _ROMAN_PAGE = re.compile(r"[ivxlc]{1,7}", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
-_CJK = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 # A line break was forced if the next word would have fitted; the slack allows for ragged right.
 _SLACK_EM = 1.0
 _WIDE_GAP = 1.4
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The words of a line in the order they are read."""
-
-    words: tuple[Item, ...]
-    size: float
-
-    @property
-    def text(self) -> str:
-        return joined_text(self.words, self.size)
+_NO_RULES = Rules()
+_CELLS_OF_TABLE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBlock:
-    """Lines that belong together, with what is needed to tell a heading."""
+    """Lines that belong together, with what is needed to tell a heading; or a table, no lines."""
 
     kind: BlockKind
     lines: tuple[Line, ...]
     size: float
     bold: bool
+    table: PageTable | None = None
 
     @property
     def text(self) -> str:
+        if self.table is not None:
+            return "\n".join(
+                CELL_SEPARATOR.join(cell.text for cell in row) for row in self.table.rows
+            )
         return "\n".join(line.text for line in self.lines)
 
 
@@ -82,6 +83,7 @@ def page_blocks(
     height: float,
     repeated: frozenset[tuple[str, int]],
     glyphs: bool,
+    rules: Rules = _NO_RULES,
 ) -> list[TextBlock]:
     """The blocks of a page in reading order.
 
@@ -91,64 +93,149 @@ def page_blocks(
         repeated: Keys of running headers and footers.
         glyphs: The items are glyph clusters whose order must be found, not words (whose letters
             are in order, as OCR gives them).
+        rules: What the page draws in that frame.
     """
-    body = [f for f in fragments if not is_running(f, height, repeated)]
-    margins = [f for f in fragments if is_running(f, height, repeated)]
-    rtl = _is_rtl(fragments)
+    rtl = is_rtl(fragments)
+    loose = _ruled(fragments, rules, glyphs, rtl)
+    margins = _margins(loose, height, repeated)
+    apart = {id(f) for f in margins}
+    above = [f for f in margins if f.center < height / 2]
+    regions = reading_order([f for f in loose if id(f) not in apart], right_to_left=rtl)
+    # The names of a table's columns may stand at the top of every page.
+    regions = with_column_names([rows_of(above), *regions], rules, glyphs=glyphs, rtl=rtl)
+    running = {id(f) for row in regions[0] for f in row.fragments}
+    is_apart = running <= apart
     blocks: list[TextBlock] = []
-    for header in (f for f in margins if f.center < height / 2):
-        blocks += _notes([header], glyphs, rtl)
-    for rows in reading_order(body, right_to_left=rtl):
-        blocks += _paragraphs(rows, glyphs, rtl)
+    for header in above:
+        if is_apart and id(header) in running:
+            blocks += _notes([header], glyphs, rtl)
+    for rows in regions[is_apart:]:
+        blocks += _region(rows, rules, glyphs, rtl)
     for footer in (f for f in margins if f.center >= height / 2):
         blocks += _notes([footer], glyphs, rtl)
-    return [block for block in blocks if block.lines]
+    return [block for block in blocks if block.lines or block.table]
 
 
-def joined_text(words: Sequence[Item], size: float) -> str:
-    """The words of a line: a space between, none between ideographs that touch."""
-    return "".join(separator + word.text for separator, word in separated(words, size))
+def _margins(
+    fragments: Sequence[Fragment], height: float, repeated: frozenset[tuple[str, int]]
+) -> list[Fragment]:
+    """The running lines, but for rows of a table that reach into the margins.
+
+    Rows of figures at one height of several pages look alike once digits are left out.
+    """
+    text = [f for f in fragments if not f.whole]
+    margins = [f for f in text if is_running(f, height, repeated)]
+    if not margins:
+        return []
+    apart = {id(f) for f in margins}
+    rows = rows_of(text)
+    running = [sum(id(f) in apart for f in row.fragments) for row in rows]
+    own = [len(row.fragments) - count for row, count in zip(rows, running, strict=True)]
+    # A row with more words of the page's own than running ones is a row of the page.
+    body = [n > 1 and n >= count for n, count in zip(own, running, strict=True)]
+    for order in (range(len(rows) - 2, -1, -1), range(1, len(rows))):
+        step = -order.step
+        for i in order:
+            if not own[i] and (own[i + step] or body[i + step]):
+                body[i] = body[i] or _is_table_row(rows, i, step)
+    kept = {
+        id(f) for row, is_body in zip(rows, body, strict=True) if is_body for f in row.fragments
+    }
+    return [f for f in margins if id(f) not in kept]
 
 
-def separated(words: Sequence[Item], size: float) -> Iterable[tuple[str, Item]]:
-    """Each word with the separator before it."""
-    before: Item | None = None
-    for word in words:
-        yield ("" if before is None or _touch(before, word, size) else " "), word
-        before = word
-
-
-def _touch(a: Item, b: Item, size: float) -> bool:
-    if not (_CJK.match(a.text[-1]) and _CJK.match(b.text[0])):
+def _is_table_row(rows: Sequence[Row], i: int, step: int) -> bool:
+    """Whether a row of many cells is as close to the next as the following ones are."""
+    if len(rows[i].fragments) < _CELLS_OF_TABLE:
         return False
-    return b.box[0] - a.box[2] < 0.3 * size
+
+    def gap(k: int) -> float:
+        upper, lower = sorted((k, k + step))
+        return rows[lower].y0 - rows[upper].y1
+
+    following = [gap(i + n * step) for n in range(1, 5) if 0 <= i + (n + 1) * step < len(rows)]
+    return bool(following) and gap(i) <= 1.3 * median(following) + 1.0
 
 
-def _is_rtl(fragments: Sequence[Fragment]) -> bool:
-    text = "".join(f.text for f in fragments)
-    letters = sum(c.isalpha() for c in text)
-    return sum(has_rtl(c) for c in text if c.isalpha()) > 0.5 * letters
+def _ruled(fragments: Sequence[Fragment], rules: Rules, glyphs: bool, rtl: bool) -> list[Fragment]:
+    """The fragments, those inside a ruled table replaced by the table as a whole."""
+    loose = list(fragments)
+    for lattice in (*lattices(rules), *banded_lattices(rules, fragments, rtl=rtl)):
+        found = grid_table(lattice, loose, fills=rules.grounds, glyphs=glyphs, page_is_rtl=rtl)
+        if found is not None:
+            loose = [*found.rest, *found.titles, TableFragment.of(found.table)]
+    return loose
+
+
+def _region(rows: Sequence[Row], rules: Rules, glyphs: bool, rtl: bool) -> list[TextBlock]:
+    """The blocks of a region: its tables, and the paragraphs between them."""
+    blocks: list[TextBlock] = []
+    text = [row for row in rows if not row.fragments[0].whole]
+    measures = _Measures.of(text, rtl) if text else None
+    loose: list[Row] = []
+    for row in (*rows, None):
+        first = row.fragments[0] if row is not None else None
+        if row is not None and not isinstance(first, TableFragment):
+            loose.append(row)
+            continue
+        if loose and measures is not None:
+            blocks += _between(loose, rules, measures, glyphs, rtl)
+            loose = []
+        if isinstance(first, TableFragment):
+            blocks.append(_table_block(first.table))
+    return blocks
+
+
+def _between(
+    rows: Sequence[Row], rules: Rules, measures: _Measures, glyphs: bool, rtl: bool
+) -> list[TextBlock]:
+    """The blocks of rows without a ruled table among them."""
+    blocks: list[TextBlock] = []
+    done = 0
+    for found in aligned_tables(rows, rules, glyphs=glyphs, rtl=rtl):
+        blocks += _paragraphs(rows[done : found.first], measures, glyphs, rtl)
+        blocks.append(_table_block(found.table))
+        done = found.last
+    return blocks + _paragraphs(rows[done:], measures, glyphs, rtl)
+
+
+def _table_block(table: PageTable) -> TextBlock:
+    return TextBlock(kind="table", lines=(), size=table.size, bold=False, table=table)
 
 
 def _notes(fragments: Sequence[Fragment], glyphs: bool, rtl: bool) -> list[TextBlock]:
-    line = _line(Row(tuple(fragments)), glyphs, rtl)
+    line = line_of(Row(tuple(fragments)), glyphs, rtl)
     if not line.words:
         return []
     first = fragments[0]
     return [TextBlock(kind="note", lines=(line,), size=first.size, bold=first.bold)]
 
 
-def _paragraphs(rows: Sequence[Row], glyphs: bool, rtl: bool) -> list[TextBlock]:
-    pitch = _pitch(rows)
-    edge = min(row.x0 for row in rows) if rtl else max(row.x1 for row in rows)
-    start = max(row.x1 for row in rows) if rtl else min(row.x0 for row in rows)
+@dataclass(frozen=True, slots=True)
+class _Measures:
+    """Of a region: the distance between lines, and the edges where lines end and begin."""
+
+    pitch: float
+    edge: float
+    start: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], rtl: bool) -> _Measures:
+        left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
+        edge, start = (left, right) if rtl else (right, left)
+        return cls(_pitch(rows), edge, start)
+
+
+def _paragraphs(
+    rows: Sequence[Row], measures: _Measures, glyphs: bool, rtl: bool
+) -> list[TextBlock]:
     blocks: list[TextBlock] = []
     group: list[tuple[Row, Line]] = []
     for row in rows:
-        line = _line(row, glyphs, rtl)
+        line = line_of(row, glyphs, rtl)
         if not line.words:
             continue
-        if group and _breaks(group[-1], (row, line), pitch, edge, start, rtl):
+        if group and _breaks(group[-1], (row, line), measures, rtl):
             blocks.append(_block(group))
             group = []
         group.append((row, line))
@@ -174,9 +261,7 @@ def _block(group: Sequence[tuple[Row, Line]]) -> TextBlock:
 def _breaks(
     before: tuple[Row, Line],
     after: tuple[Row, Line],
-    pitch: float,
-    edge: float,
-    start: float,
+    measures: _Measures,
     rtl: bool,
 ) -> bool:
     """Whether a new block begins between two rows of a region."""
@@ -184,16 +269,16 @@ def _breaks(
     size = upper.size
     if upper.cells > 1 or lower.cells > 1 or _BULLET.match(lower_line.text):
         return True
-    if lower.y0 - upper.y0 > _WIDE_GAP * pitch:
+    if lower.y0 - upper.y0 > _WIDE_GAP * measures.pitch:
         return True
     if abs(lower.size - size) > 0.12 * size or upper.bold != lower.bold:
         return True
-    room = upper.x0 - edge if rtl else edge - upper.x1
+    room = upper.x0 - measures.edge if rtl else measures.edge - upper.x1
     first = lower_line.words[0].box
     if room > (first[2] - first[0]) + _SLACK_EM * size and not _hangs(upper, lower, size):
         return True
-    indent = start - lower.x1 if rtl else lower.x0 - start
-    flush = start - upper.x1 if rtl else upper.x0 - start
+    indent = measures.start - lower.x1 if rtl else lower.x0 - measures.start
+    flush = measures.start - upper.x1 if rtl else upper.x0 - measures.start
     return (
         0.8 * size < indent < 6 * size
         and flush < 0.3 * size
@@ -212,59 +297,3 @@ def _pitch(rows: Sequence[Row]) -> float:
     size = median(row.size for row in rows)
     steps = [b.y0 - a.y0 for a, b in pairwise(rows) if b.y0 - a.y0 > 0.5 * size]
     return min(median(steps), 2.2 * size) if len(steps) > 1 else 1.4 * size
-
-
-def _line(row: Row, glyphs: bool, page_is_rtl: bool) -> Line:
-    items = sorted((item for f in row.fragments for item in f.items), key=lambda item: item.box[0])
-    text = "".join(item.text for item in items)
-    if not glyphs and not has_rtl(text):
-        return Line(tuple(items), row.size)
-    base = base_direction(text, page_is_rtl=page_is_rtl)
-    words = items
-    if glyphs:
-        words = [_joined(word, base) for word in _cluster_words(items, row.size) if word]
-    ordered = logical_order(words, lambda word: word.text, base)
-    return Line(tuple(ordered), row.size)
-
-
-def _cluster_words(items: Sequence[Item], size: float) -> list[list[Item]]:
-    """Cut glyph clusters, sorted from left to right, at spaces and at gaps."""
-    words: list[list[Item]] = [[]]
-    for item in items:
-        text = item.text
-        last = words[-1][-1] if words[-1] else None
-        if not text.strip():
-            words.append([])
-            continue
-        if last is not None and item.box[0] - last.box[2] > _gap_of_words(last, item) * size:
-            words.append([])
-        words[-1].append(item)
-        if text[-1].isspace() or text[0].isspace():
-            words.append([])
-    return words
-
-
-def _gap_of_words(a: Item, b: Item) -> float:
-    """The gap, in ems, that parts two words: hardly any where the script changes, because word
-    processors draw the space of a turned word on its other side."""
-    if a.text[-1].isalpha() and b.text[0].isalpha() and has_rtl(a.text) != has_rtl(b.text):
-        return 0.03
-    return 0.2
-
-
-def _joined(clusters: Sequence[Item], base: str) -> Item:
-    text = logical_word([c.text.strip() for c in clusters], "R" if base == "R" else "L")
-    return Item(
-        text=text,
-        box=_hull([c.box for c in clusters]),
-        source=_hull([c.source for c in clusters]),
-    )
-
-
-def _hull(boxes: Sequence[tuple[float, float, float, float]]) -> tuple[float, float, float, float]:
-    return (
-        min(b[0] for b in boxes),
-        min(b[1] for b in boxes),
-        max(b[2] for b in boxes),
-        max(b[3] for b in boxes),
-    )

@@ -9,12 +9,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag_source.domain.documents import Page, PagePlace, WordBox
-from rag_source.ingest.builder import DocumentBuilder
+from rag_source.domain.documents import Cell, Page, PagePlace, TableRow, WordBox
+from rag_source.ingest.builder import CELL_SEPARATOR, DocumentBuilder, RowText
 from rag_source.ingest.frames import Frame
 from rag_source.ingest.headings import heading_levels
-from rag_source.ingest.layout import Fragment
-from rag_source.ingest.page_blocks import TextBlock, page_blocks, running_key, separated
+from rag_source.ingest.layout import Fragment, Item
+from rag_source.ingest.page_blocks import TextBlock, page_blocks, running_key
+from rag_source.ingest.page_continuations import continued_tables
+from rag_source.ingest.page_lines import separated
+from rag_source.ingest.page_rulings import Drawn, Rules, rules_of
+from rag_source.ingest.page_tables import PageTable
 
 __all__ = ["PageText", "append_pages", "listed"]
 
@@ -28,7 +32,8 @@ class PageText:
     `width`, `height` and `rotation` are those of `Page`. `frames` are the fragments of each
     reading frame, the one with most text first. `glyphs` says that items are glyph clusters, not
     words. `damaged` says that the text is not what a reader sees. `recognised` is the mean
-    confidence (0..100) of a page that was read by OCR, otherwise None.
+    confidence (0..100) of a page that was read by OCR, otherwise None. `drawn` are the rectangles
+    that the page shows, in its own frame.
     """
 
     number: int
@@ -39,6 +44,13 @@ class PageText:
     glyphs: bool
     damaged: bool
     recognised: float | None = None
+    drawn: tuple[Drawn, ...] = ()
+
+    def rules(self, frame: Frame) -> Rules:
+        """The rules that the page draws, in a reading frame; a recognised page is all picture."""
+        if not self.drawn or self.recognised is not None:
+            return Rules()
+        return rules_of([Drawn(frame.turned(box), outline) for box, outline in self.drawn])
 
 
 def append_pages(builder: DocumentBuilder, pages: Sequence[PageText]) -> None:
@@ -46,22 +58,25 @@ def append_pages(builder: DocumentBuilder, pages: Sequence[PageText]) -> None:
     repeated = _repeated(pages)
     laid_out = [(page, _blocks(page, repeated)) for page in pages]
     levels = heading_levels([block for _, blocks in laid_out for block in blocks])
+    origins = continued_tables([blocks for _, blocks in laid_out])
+    headers: dict[int, tuple[TableRow, ...]] = {}
     for page, blocks in laid_out:
         place = PagePlace(page=page.number)
         start: int | None = None
         words: list[WordBox] = []
         for block in blocks:
-            text, boxes = _composed(block)
-            level = levels.get(id(block))
-            at = (
-                builder.heading(text, level, place)
-                if level
-                else builder.text(text, block.kind, place)
-            )
+            if block.table is not None:
+                origin = origins.get(id(block.table))
+                header = headers.get(id(origin), ())
+                at, boxes, headers[id(block.table)] = _append_table(
+                    builder, block.table, place, header
+                )
+            else:
+                at, boxes = _append_text(builder, block, levels.get(id(block)), place)
             if at is None:
                 continue
             start = at if start is None else start
-            words += [replace(box, start=box.start + at, end=box.end + at) for box in boxes]
+            words += boxes
         builder.page(
             Page(
                 number=page.number,
@@ -73,6 +88,58 @@ def append_pages(builder: DocumentBuilder, pages: Sequence[PageText]) -> None:
                 words=tuple(words),
             )
         )
+
+
+def _append_text(
+    builder: DocumentBuilder, block: TextBlock, level: int | None, place: PagePlace
+) -> tuple[int | None, list[WordBox]]:
+    """Append a block of text; returns where it starts, and the boxes of its words."""
+    text, boxes = _composed(block)
+    at = builder.heading(text, level, place) if level else builder.text(text, block.kind, place)
+    if at is None:
+        return None, []
+    return at, [replace(box, start=box.start + at, end=box.end + at) for box in boxes]
+
+
+def _append_table(
+    builder: DocumentBuilder, table: PageTable, place: PagePlace, header: tuple[TableRow, ...]
+) -> tuple[int | None, list[WordBox], tuple[TableRow, ...]]:
+    """Append a table; returns where it starts, the boxes of its words, and its header rows.
+
+    A word that several header paths share has a box in each of them. `header` is that of an
+    earlier part of the table.
+    """
+    rows = [row for row in table.rows if any(cell.words for cell in row)]
+    texts = [tuple(cell.text for cell in row) for row in rows]
+    at = builder.table(
+        [
+            RowText(cells=cells, header=i < table.headers, place=place)
+            for i, cells in enumerate(texts)
+        ],
+        place,
+        header,
+    )
+    if at is None:
+        return None, [], ()
+    boxes: list[WordBox] = []
+    own: list[TableRow] = []
+    offset = at
+    for i, row in enumerate(rows):
+        start = offset
+        cells: list[Cell] = []
+        for j, cell in enumerate(row):
+            offset += len(CELL_SEPARATOR) if j else 0
+            cell_start = offset
+            for separator, word in cell.words:
+                boxes.append(_word_box(word, offset + len(separator)))
+                offset = boxes[-1].end
+            cells.append(Cell(start=cell_start, end=offset))
+        if i < table.headers:
+            own.append(
+                TableRow(start=start, end=offset, cells=tuple(cells), header=True, place=place)
+            )
+        offset += 1
+    return at, boxes, tuple(own)
 
 
 def listed(numbers: Sequence[int]) -> str:
@@ -90,10 +157,16 @@ def _blocks(page: PageText, repeated: frozenset[tuple[str, int]]) -> list[TextBl
     blocks: list[TextBlock] = []
     total = sum(len(f.text) for _, fragments in page.frames for f in fragments)
     for i, (frame, fragments) in enumerate(page.frames):
-        found = page_blocks(fragments, height=frame.height, repeated=repeated, glyphs=page.glyphs)
+        found = page_blocks(
+            fragments,
+            height=frame.height,
+            repeated=repeated,
+            glyphs=page.glyphs,
+            rules=page.rules(frame),
+        )
         if i and sum(len(f.text) for f in fragments) < _MARGINAL * total:
             # A stamp or a side note, written across the reading direction of the page.
-            found = [replace(block, kind="note") for block in found]
+            found = [block if block.table else replace(block, kind="note") for block in found]
         blocks += found
     return blocks
 
@@ -120,16 +193,18 @@ def _composed(block: TextBlock) -> tuple[str, list[WordBox]]:
             parts.append(separator + word.text)
             start = length + len(separator)
             length = start + len(word.text)
-            x0, y0, x1, y1 = word.source
-            boxes.append(
-                WordBox(
-                    start=start,
-                    end=length,
-                    x0=x0,
-                    y0=y0,
-                    x1=x1,
-                    y1=y1,
-                    confidence=word.confidence,
-                )
-            )
+            boxes.append(_word_box(word, start))
     return "".join(parts), boxes
+
+
+def _word_box(word: Item, start: int) -> WordBox:
+    x0, y0, x1, y1 = word.source
+    return WordBox(
+        start=start,
+        end=start + len(word.text),
+        x0=x0,
+        y0=y0,
+        x1=x1,
+        y1=y1,
+        confidence=word.confidence,
+    )

@@ -27,6 +27,7 @@ from rag_source.ingest.loader_tools import LoaderTools, ParseLimits
 from rag_source.ingest.mupdf import mupdf as _mupdf
 from rag_source.ingest.ocr_damage import is_damaged
 from rag_source.ingest.ocr_pages import Box, PageRecogniser
+from rag_source.ingest.page_rulings import Drawn
 from rag_source.ingest.page_texts import PageText, append_pages, listed
 from rag_source.ingest.pdf_loss import lost_pages
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["loader"]
 
 _LOCK = threading.Lock()
+# The types of a text page's blocks.
+_TEXT, _VECTOR = 0, 3
+_WHITE = 250
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # A scan covers its page, give or take its margins; a stamp or a running footer is a line or two.
 _SCAN_COVER = 0.6
@@ -52,7 +56,7 @@ _FILLED_FIELDS = frozenset({"Text", "ComboBox", "ListBox"})
 
 class _PdfLoader:
     name = "pdf"
-    version = 1
+    version = 2
     suffixes = (".pdf",)
 
     def __init__(self, tools: LoaderTools | None = None) -> None:
@@ -167,13 +171,18 @@ def _read_page(page: Any, number: int) -> PageText:
     # Without TEXT_CID_FOR_UNKNOWN_UNICODE: a glyph of unknown meaning must show as U+FFFD, so that
     # a damaged text layer is seen, not as a made-up character.
     flags = _mupdf.TEXT_PRESERVE_LIGATURES | _mupdf.TEXT_PRESERVE_WHITESPACE | _mupdf.TEXT_CLIP
+    # What the page draws comes in the same pass (`find_tables` takes as long as 17 to 70 of them);
+    # "lazy", so that a rule between words does not part the line they are on.
+    flags |= _mupdf.TEXT_COLLECT_VECTORS | _mupdf.TEXT_LAZY_VECTORS
     textpage = page.get_textpage(flags=flags)
     words = textpage.extractWORDS()
     text = "".join(word[4] for word in words)
     glyphs = has_rtl(text)
     box = page.cropbox
     width, height = float(box.width), float(box.height)
-    lines = _glyph_lines(textpage) if glyphs else _word_lines(textpage, words)
+    blocks = (textpage.extractRAWDICT() if glyphs else textpage.extractDICT())["blocks"]
+    written = [block["lines"] for block in blocks if block["type"] == _TEXT]
+    lines = _glyph_lines(written) if glyphs else _word_lines(written, words)
     lines += _field_lines(page)
     grouped: dict[Frame, list[Fragment]] = {}
     seen: dict[str, list[Fragment]] = {}
@@ -191,7 +200,17 @@ def _read_page(page: Any, number: int) -> PageText:
         frames=tuple((frame, tuple(fragments)) for frame, fragments in frames),
         glyphs=glyphs,
         damaged=is_damaged(" ".join(word[4] for word in words)),
+        drawn=tuple(_drawn(blocks)),
     )
+
+
+def _drawn(blocks: Iterable[Any]) -> Iterator[Drawn]:
+    """The rectangles among what a page draws; what is white or clear does not show on paper."""
+    for block in blocks:
+        if block["type"] == _VECTOR and block["isrect"] and block["alpha"]:
+            color = block["color"]
+            if min(color >> 16 & 255, color >> 8 & 255, color & 255) < _WHITE:
+                yield Drawn(block["bbox"], block["stroked"])
 
 
 def _recognised(page: Any, text: PageText, recogniser: PageRecogniser) -> PageText:
@@ -240,13 +259,13 @@ class _SourceLine:
     direction: tuple[float, float]
 
 
-def _word_lines(textpage: Any, words: Sequence[Any]) -> list[_SourceLine]:
+def _word_lines(blocks: Iterable[Any], words: Sequence[Any]) -> list[_SourceLine]:
     grouped: dict[tuple[int, int], list[tuple[str, tuple[float, float, float, float]]]] = {}
     for x0, y0, x1, y1, text, block, line, _ in words:
         grouped.setdefault((block, line), []).append((text, (x0, y0, x1, y1)))
     lines: list[_SourceLine] = []
-    for i, block in enumerate(textpage.extractDICT()["blocks"]):
-        for j, line in enumerate(block["lines"]):
+    for i, written in enumerate(blocks):
+        for j, line in enumerate(written):
             items = grouped.get((i, j))
             if items:
                 size, bold = _style(line["spans"])
@@ -254,10 +273,10 @@ def _word_lines(textpage: Any, words: Sequence[Any]) -> list[_SourceLine]:
     return lines
 
 
-def _glyph_lines(textpage: Any) -> list[_SourceLine]:
+def _glyph_lines(blocks: Iterable[Any]) -> list[_SourceLine]:
     lines: list[_SourceLine] = []
-    for block in textpage.extractRAWDICT()["blocks"]:
-        for line in block["lines"]:
+    for written in blocks:
+        for line in written:
             spans = line["spans"]
             size, bold = _style(spans)
             chars = [Glyph(char["c"], *char["bbox"]) for span in spans for char in span["chars"]]
